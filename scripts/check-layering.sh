@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly BELOW_SERVER=(
-  roundtable-{table,engine,dynamo,model,model-macros,domain,domain-macros,streams,hooks,media,graphql}
+  roundtable-{table,engine,dynamo,model,model-macros,domain,domain-macros,streams,hooks,media}
+  roundtable-{execution,graphql,graphql-macros}
 )
 
 # all: at any depth. direct: in its own Cargo.toml. Development dependencies do not count.
@@ -24,7 +25,9 @@ readonly RULES=(
   "roundtable-media    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
   # The API asks services, and knows neither what carries it nor what it stands on.
   "roundtable-graphql  | all    | axum* hyper* aws-* heed*   | aws-lc-rs aws-lc-sys"
-  "roundtable-graphql  | direct | roundtable-*               | roundtable-domain roundtable-model"
+  "roundtable-graphql  | direct | roundtable-*               | roundtable-domain roundtable-execution roundtable-graphql-macros roundtable-model"
+  # It executes any schema, and knows nothing of ours.
+  "roundtable-execution | all   | roundtable-* axum* hyper* aws-* heed* |"
   # The server opens the store and puts everything together: it may know all but what stands on it.
   "roundtable-server   | all    | roundtable roundtable-*    | ${BELOW_SERVER[*]}"
   # What tests stand on is in nothing that is shipped.

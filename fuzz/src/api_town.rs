@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use async_graphql::{Request, Response, Variables};
 use futures::{FutureExt as _, Stream, StreamExt as _};
 use roundtable_domain::{NewPost, NewQuest};
-use roundtable_graphql::{ClientInfo, QueryLimits, RequestContext, Schema, Services};
+use roundtable_graphql::{
+    Answer, ApiError, ClientInfo, PreparedRequest, QueryLimits, RequestContext, Schema, Services,
+};
 use roundtable_model::{GroupRole, ModerationStatus, Role, UserStatus, Visibility};
 use roundtable_testkit::Town;
 use serde_json::Value;
@@ -27,7 +28,7 @@ const SUBSCRIPTIONS_MAX: usize = 6;
 const YIELDS: usize = 30;
 
 /// The document of a subscription and its responses.
-type Subscription = (String, Pin<Box<dyn Stream<Item = Response> + Send>>);
+type Subscription = (String, Pin<Box<dyn Stream<Item = Answer> + Send>>);
 
 pub(crate) struct ApiTown {
     town: Town,
@@ -55,22 +56,37 @@ impl ApiTown {
         ClientInfo { caller, session: None, address: Some(self.town.address()) }
     }
 
-    fn request(&self, viewer: &str, document: &Document) -> Request {
-        let context = RequestContext::new(self.client(viewer), self.services.clone());
-        Request::new(&document.text)
-            .variables(Variables::from_json(document.variables.clone()))
-            .data(Arc::new(context))
+    fn context(&self, viewer: &str) -> RequestContext {
+        RequestContext::new(self.client(viewer), self.services.clone())
+    }
+
+    fn prepare(&self, document: &Document) -> Result<PreparedRequest, Box<Answer>> {
+        let Document { text, variables, .. } = document;
+        let request = serde_json::json!({ "query": text, "variables": variables });
+        match serde_json::from_value(request) {
+            Ok(request) => self.schema.prepare(request),
+            // Variables that are no object: the server refuses the body.
+            Err(_) => Err(Box::new(Answer::refused(
+                &ApiError::bad_request("the body is not the JSON of a GraphQL request").into(),
+            ))),
+        }
     }
 
     pub(crate) async fn execute(&mut self, viewer: &str, document: &Document) -> Value {
         self.requests += 1;
         self.town.advance_ms(37);
-        to_json(&self.schema.execute(self.request(viewer, document)).await)
+        to_json(&match self.prepare(document) {
+            Ok(prepared) => self.schema.execute(&prepared, &self.context(viewer)).await,
+            Err(refused) => *refused,
+        })
     }
 
     /// Opens a subscription and returns its first response, if that comes at once.
     pub(crate) async fn subscribe(&mut self, viewer: &str, document: &Document) -> Option<Value> {
-        let mut subscription = Box::pin(self.schema.execute_stream(self.request(viewer, document)));
+        let mut subscription = match self.prepare(document) {
+            Ok(prepared) => self.schema.execute_stream(prepared, Arc::new(self.context(viewer))),
+            Err(refused) => futures::stream::iter([*refused]).boxed(),
+        };
         let first = poll_next(&mut subscription).await;
         if self.subscriptions.len() == SUBSCRIPTIONS_MAX {
             self.subscriptions.pop_front();
@@ -97,7 +113,7 @@ impl ApiTown {
 }
 
 /// Returns a response that is available now.
-async fn poll_next(subscription: &mut (impl Stream<Item = Response> + Unpin)) -> Option<Value> {
+async fn poll_next(subscription: &mut (impl Stream<Item = Answer> + Unpin)) -> Option<Value> {
     for _ in 0..YIELDS {
         if let Some(next) = unconstrained(subscription.next()).now_or_never() {
             return next.as_ref().map(to_json);
@@ -108,7 +124,7 @@ async fn poll_next(subscription: &mut (impl Stream<Item = Response> + Unpin)) ->
 }
 
 pub(crate) fn schema() -> Schema {
-    QueryLimits::default().apply(roundtable_graphql::schema_builder())
+    Schema::new(QueryLimits::default(), true).unwrap()
 }
 
 async fn populated_town() -> (Town, ValuePool) {

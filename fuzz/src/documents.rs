@@ -50,7 +50,7 @@ pub fn documents(bytes: &[u8]) -> Coverage {
 impl DocumentTarget {
     fn new() -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let grammar = Grammar::parse(&schema().sdl());
+        let grammar = Grammar::parse(roundtable_graphql::SDL);
         let (read_only, value_pool) = runtime.block_on(ApiTown::new(schema()));
         let (writable, _) = runtime.block_on(ApiTown::new(schema()));
         let is_verbose = std::env::var_os("ROUNDTABLE_FUZZ_SHOW").is_some();

@@ -40,6 +40,8 @@ pub(crate) struct Argument {
 
 impl Grammar {
     pub(crate) fn parse(sdl: &str) -> Self {
+        // The description of the schema is not valid for the parser.
+        let sdl = sdl.find("\nschema {").map_or(sdl, |start| &sdl[start..]);
         let definitions = parse_schema(sdl).unwrap().definitions.into_iter();
         let types = definitions.filter_map(|definition| match definition {
             TypeSystemDefinition::Type(ty) => Some(ty.node),

@@ -2,13 +2,11 @@
 
 use std::io::stdin;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use async_graphql::Request;
 use roundtable_domain::{Caller, PageInput, SignedInUser};
-use roundtable_graphql::{ClientInfo, GraphqlResponse, QueryLimits, RequestContext, Services};
+use roundtable_graphql::{ClientInfo, QueryLimits, RequestContext, Schema, Services};
 use roundtable_model::{Secret, UserId, samples};
 use roundtable_server::{Configuration, Server};
 use tokio::runtime::Builder;
@@ -61,7 +59,7 @@ fn signed_in(reader: UserId) -> Result<SignedInUser> {
 
 /// Measures pages before there is any load: by the service alone, and through the API.
 async fn measure(services: &Services, readers: &[UserId]) -> Result<()> {
-    let schema = QueryLimits::default().apply(roundtable_graphql::schema_builder());
+    let schema = Schema::new(QueryLimits::default(), true).map_err(|error| anyhow!(error))?;
     let page = PageInput { limit: Some(PAGE), after: None };
     let mut service = Samples::with_capacity(TRIES);
     for reader in readers.iter().cycle().take(TRIES) {
@@ -81,10 +79,13 @@ async fn measure(services: &Services, readers: &[UserId]) -> Result<()> {
                 ClientInfo { caller, ..ClientInfo::default() },
                 services.clone(),
             );
-            let response = schema.execute(Request::new(document).data(Arc::new(context))).await;
-            let text = serde_json::to_string(&GraphqlResponse(&response))?;
+            let answer = match schema.prepare(document.into()) {
+                Ok(prepared) => schema.execute(&prepared, &context).await,
+                Err(refused) => *refused,
+            };
             samples.add_since(started);
-            ensure!(response.errors.is_empty(), "{text}");
+            let text = String::from_utf8_lossy(answer.json());
+            ensure!(answer.error_codes().is_empty(), "{text}");
         }
         println!("{name} {}", samples.quantile_us(0.5));
     }

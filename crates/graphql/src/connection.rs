@@ -1,13 +1,11 @@
 //! Paged lists. One type serves both styles on one cursor: AppSync's `items` with `nextToken`, and Relay's
 //! `edges` with `pageInfo`.
 
-#![expect(clippy::unused_async, reason = "async-graphql requires asynchronous fields")]
-
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_graphql::{ComplexObject, Context, Object, OutputType, SimpleObject, TypeName};
-use roundtable_domain::{Page, PageInput};
+use roundtable_domain::{PAGE_ITEMS_MAX, Page, PageInput};
+use roundtable_execution::Listed;
+use roundtable_graphql_macros::object;
 use roundtable_model::Cursor;
 
 use crate::ApiError;
@@ -15,9 +13,10 @@ use crate::cursors::CursorScope;
 use crate::request::RequestContext;
 
 /// The paging arguments of a list field.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PageArguments {
-    limit: Option<i32>,
+    /// The number of items, and the argument that gave it.
+    size: Option<(i32, &'static str)>,
     after: Option<String>,
 }
 
@@ -29,45 +28,46 @@ impl PageArguments {
         first: Option<i32>,
         after: Option<String>,
     ) -> Self {
-        Self { limit: first.or(limit), after: after.or(next_token) }
+        let size = first.map(|size| (size, "first")).or(limit.map(|size| (size, "limit")));
+        Self { size, after: after.or(next_token) }
+    }
+
+    fn limit(&self) -> Result<Option<usize>, ApiError> {
+        let Some((size, argument)) = self.size else { return Ok(None) };
+        let valid = usize::try_from(size).ok().filter(|size| (1..=PAGE_ITEMS_MAX).contains(size));
+        valid.map(Some).ok_or_else(|| {
+            let message = format!("{argument}: expected 1 to {PAGE_ITEMS_MAX}, found {size}");
+            ApiError::bad_request(message)
+        })
     }
 
     /// Reads a page of the list `name`. Its cursors are valid only for this name and viewer: `posts of
     /// USER`.
-    pub(crate) async fn read<T, N, E>(
+    pub(crate) async fn read<T, N: From<T>, E>(
         self,
-        ctx: &Context<'_>,
+        context: &RequestContext,
         name: &str,
         page: impl AsyncFnOnce(&PageInput) -> Result<Page<T>, E>,
     ) -> Result<Connection<N>, ApiError>
     where
-        N: OutputType + From<T>,
         ApiError: From<E>,
     {
-        let context = RequestContext::of(ctx)?;
-        let name: Arc<str> = name.into();
-        let scope = CursorScope { name: &name, viewer: context.viewer() };
+        let scope = CursorScope { name, viewer: context.viewer() };
         let after = self.after.as_deref();
         let after = after.map(|text| context.cursors().open(&scope, text)).transpose()?;
-        let limit = match self.limit.map(usize::try_from) {
-            None => None,
-            Some(Ok(limit)) => Some(limit),
-            Some(Err(_)) => return Err(ApiError::bad_request("limit: expected 1 to 100")),
-        };
         let has_previous_page = after.is_some();
-        let input = PageInput { limit, after };
-        // Boxed: async-graphql's future for any field of a type is as large as that of the largest one.
-        let page = Box::pin(page(&input)).await?;
-        let unsealed = |cursor| UnsealedCursor { cursor, list: Arc::clone(&name) };
-        let next = page.next.map(unsealed);
+        let page = page(&PageInput { limit: self.limit()?, after }).await?;
+        let list: Arc<str> = name.into();
+        let unsealed = |cursor| UnsealedCursor { cursor, list: Arc::clone(&list) };
         let edges = page.items.into_iter();
         let edges =
             edges.map(|(item, cursor)| Edge { cursor: unsealed(cursor), node: item.into() });
-        Ok(Connection { edges: edges.collect(), next, has_previous_page })
+        Ok(Connection { edges: edges.collect(), next: page.next.map(unsealed), has_previous_page })
     }
 }
 
-#[derive(Debug)]
+/// A page of a list.
+#[derive(Clone, Debug)]
 pub(crate) struct Connection<N> {
     edges: Vec<Edge<N>>,
     next: Option<UnsealedCursor>,
@@ -75,17 +75,16 @@ pub(crate) struct Connection<N> {
 }
 
 /// A cursor that is encrypted only when a client selects it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct UnsealedCursor {
     cursor: Cursor,
     list: Arc<str>,
 }
 
 impl UnsealedCursor {
-    fn seal(&self, ctx: &Context<'_>) -> Result<String, ApiError> {
-        let context = RequestContext::of(ctx)?;
+    fn seal(&self, context: &RequestContext) -> String {
         let scope = CursorScope { name: &self.list, viewer: context.viewer() };
-        Ok(context.cursors().seal(&scope, &self.cursor))
+        context.cursors().seal(&scope, &self.cursor)
     }
 }
 
@@ -101,79 +100,64 @@ impl<N> Connection<N> {
     }
 }
 
-#[derive(Debug)]
+#[object(each = Connection)]
+impl<N: Listed<Context = RequestContext>> Connection<N> {
+    fn items(&self) -> Vec<N> {
+        self.edges.iter().map(|edge| edge.node.clone()).collect()
+    }
+
+    fn next_token(&self, context: &RequestContext) -> Option<String> {
+        self.next.as_ref().map(|next| next.seal(context))
+    }
+
+    fn edges(&self) -> Vec<Edge<N>> {
+        self.edges.clone()
+    }
+
+    fn page_info(&self) -> PageInfo {
+        PageInfo {
+            has_next_page: self.next.is_some(),
+            has_previous_page: self.has_previous_page,
+            start: self.edges.first().map(|edge| edge.cursor.clone()),
+            // A short or even empty page need not be the last one.
+            end: self.next.clone().or_else(|| self.edges.last().map(|edge| edge.cursor.clone())),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
 pub(crate) struct Edge<N> {
     cursor: UnsealedCursor,
     node: N,
 }
 
-impl<N: OutputType> TypeName for Connection<N> {
-    fn type_name() -> Cow<'static, str> {
-        format!("{}Connection", N::type_name()).into()
-    }
-}
-
-#[Object(name_type)]
-impl<N: OutputType> Connection<N> {
-    async fn items(&self) -> Vec<&N> {
-        self.edges.iter().map(|edge| &edge.node).collect()
+#[object(each = Edge)]
+impl<N: Listed<Context = RequestContext>> Edge<N> {
+    fn cursor(&self, context: &RequestContext) -> String {
+        self.cursor.seal(context)
     }
 
-    async fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, ApiError> {
-        self.next.as_ref().map(|next| next.seal(ctx)).transpose()
-    }
-
-    async fn edges(&self) -> &[Edge<N>] {
-        &self.edges
-    }
-
-    async fn page_info(&self) -> PageInfo<'_> {
-        PageInfo {
-            has_next_page: self.next.is_some(),
-            has_previous_page: self.has_previous_page,
-            start: self.edges.first().map(|edge| &edge.cursor),
-            // A short or even empty page need not be the last one.
-            end: self.next.as_ref().or_else(|| self.edges.last().map(|edge| &edge.cursor)),
-        }
-    }
-}
-
-impl<N: OutputType> TypeName for Edge<N> {
-    fn type_name() -> Cow<'static, str> {
-        format!("{}Edge", N::type_name()).into()
-    }
-}
-
-#[Object(name_type)]
-impl<N: OutputType> Edge<N> {
-    async fn cursor(&self, ctx: &Context<'_>) -> Result<String, ApiError> {
-        self.cursor.seal(ctx)
-    }
-
-    async fn node(&self) -> &N {
-        &self.node
+    fn node(&self) -> N {
+        self.node.clone()
     }
 }
 
 /// The position of a page in its list, as Relay expects it.
-#[derive(Debug, SimpleObject)]
-#[graphql(complex)]
-pub(crate) struct PageInfo<'a> {
+#[derive(Debug)]
+pub(crate) struct PageInfo {
     has_next_page: bool,
     has_previous_page: bool,
-    #[graphql(skip)]
-    start: Option<&'a UnsealedCursor>,
-    #[graphql(skip)]
-    end: Option<&'a UnsealedCursor>,
+    start: Option<UnsealedCursor>,
+    end: Option<UnsealedCursor>,
 }
 
-#[ComplexObject]
-impl PageInfo<'_> {
-    async fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, ApiError> {
-        self.start.map(|cursor| cursor.seal(ctx)).transpose()
+#[object(of = self)]
+impl PageInfo {
+    fn start_cursor(&self, context: &RequestContext) -> Option<String> {
+        self.start.as_ref().map(|cursor| cursor.seal(context))
     }
 
-    async fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, ApiError> {
-        self.end.map(|cursor| cursor.seal(ctx)).transpose()
+    fn end_cursor(&self, context: &RequestContext) -> Option<String> {
+        self.end.as_ref().map(|cursor| cursor.seal(context))
     }
 }

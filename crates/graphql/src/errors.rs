@@ -1,12 +1,12 @@
 //! Errors as clients read them: a stable code and a message that reveals nothing internal.
 
-use async_graphql::{Error, ErrorExtensionValues, Pos, Response, ServerError};
 use roundtable_domain::{Code, Refusal, ServiceError};
+use roundtable_execution::{FieldError, RequestError};
 
 /// An error with a code and a message for clients.
 ///
-/// Deliberately not `Display`: async-graphql would turn any `Display` error into client-visible text, and
-/// leak details of the store with it.
+/// Deliberately not `Display`: clients must read no text that was not written for them, such as details of
+/// the store.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     code: Code,
@@ -15,9 +15,6 @@ pub struct ApiError {
 
 /// The message of every internal error; its details are only logged.
 const INTERNAL_MESSAGE: &str = "internal error; it was logged, please try again";
-
-/// The extension of an error whose request may or may not have taken effect.
-pub(crate) const OUTCOME: &str = "outcome";
 
 impl ApiError {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
@@ -39,20 +36,6 @@ impl ApiError {
 
     pub const fn code(&self) -> Code {
         self.code
-    }
-
-    /// Converts into the error of a request that was never executed. It has no location, because the
-    /// document may not have been parsed.
-    pub fn into_request_error(self) -> ServerError {
-        let error: Error = self.into();
-        ServerError { locations: Vec::new(), ..error.into_server_error(Pos::default()) }
-    }
-
-    /// Converts into the response to a request that was started and abandoned: it may have taken effect.
-    pub fn into_unknown_outcome(self) -> Response {
-        let mut error = self.into_request_error();
-        error.extensions.get_or_insert_default().set(OUTCOME, "UNKNOWN");
-        Response::from_errors(vec![error])
     }
 }
 
@@ -76,16 +59,14 @@ pub(crate) fn none_if_hidden<T>(result: Result<T, ApiError>) -> Result<Option<T>
     }
 }
 
-impl From<ApiError> for Response {
-    fn from(error: ApiError) -> Self {
-        Self::from_errors(vec![error.into_request_error()])
+impl From<ApiError> for FieldError {
+    fn from(ApiError { code, message }: ApiError) -> Self {
+        Self { code: code.as_str(), message }
     }
 }
 
-impl From<ApiError> for Error {
-    fn from(error: ApiError) -> Self {
-        let mut extensions = ErrorExtensionValues::default();
-        extensions.set("code", error.code.as_str());
-        Self { message: error.message, source: None, extensions: Some(extensions) }
+impl From<ApiError> for RequestError {
+    fn from(ApiError { code, message }: ApiError) -> Self {
+        Self { code: code.as_str(), message, location: None }
     }
 }

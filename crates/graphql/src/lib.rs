@@ -1,34 +1,56 @@
 //! The GraphQL API: the contract of `schema.graphql` over the services of `domain`.
 //!
-//! Each request has a [`RequestContext`] with its client and the services. Resolvers parse values, call one
-//! service and convert its result; fields of many items are loaded in batches (`loaders`). The services
-//! decide who may do or see something, never this crate.
+//! Each request has a [`RequestContext`] with its client and the services. There is a file for each noun,
+//! with its types, queries, mutations and subscriptions. Resolvers call one service and convert its
+//! result; what many objects need is read at once. The services decide who may do or see something, never
+//! this crate.
 
+mod accounts;
+mod activities;
+mod assistance;
+mod comments;
 mod connection;
 mod cursors;
 mod edits;
 mod enums;
 mod errors;
-mod limits;
-mod loaders;
-mod mutations;
+mod events;
+mod feeds;
+mod follows;
+mod goals;
+mod groups;
+mod media;
+mod memo;
+mod moderation;
 mod node;
-mod queries;
+mod nodes;
+mod notifications;
+mod objects;
+mod posts;
+mod promotions;
+mod quests;
+mod reactions;
 mod request;
-mod response;
+mod rooms;
 mod scalars;
 mod schema;
 mod services;
-mod subscriptions;
-mod types;
+mod timelines;
+mod trade;
+mod users;
+mod webhooks;
 
-pub use cursors::CursorCipher;
-pub use errors::ApiError;
-pub use limits::QueryLimits;
-pub use mutations::MutationRoot;
-pub use queries::QueryRoot;
-pub use request::{ClientInfo, RequestContext};
-pub use response::{GraphqlError, GraphqlResponse, error_code, is_request_error};
-pub use schema::{PreparedRequest, Schema, SchemaBuilder, schema_builder};
-pub use services::{Services, StreamBacklog, StreamControl, TokenIssuer};
-pub use subscriptions::SubscriptionRoot;
+/// A type for each type of the contract.
+mod schema_types {
+    roundtable_graphql_macros::schema_types!();
+}
+
+pub use roundtable_execution::{
+    Answer, JsonMap, OperationType, PreparedRequest, QueryLimits, Request, RequestError,
+};
+
+pub use crate::cursors::CursorCipher;
+pub use crate::errors::ApiError;
+pub use crate::request::{ClientInfo, RequestContext};
+pub use crate::schema::{SDL, Schema};
+pub use crate::services::{Services, StreamBacklog, StreamControl, TokenIssuer};

@@ -1,17 +1,19 @@
-//! The context of one request: its client, the services it may call, and the loaders that cache its reads.
+//! The context of one request: its client, the services it may call, and what it has read so far.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
-use async_graphql::Context;
 use roundtable_domain::Caller;
-use roundtable_model::{RequestId, SessionId, UserId};
+use roundtable_execution::Context;
+use roundtable_model::entities::PostCounter;
+use roundtable_model::{GroupId, PostId, SessionId, UserId};
 
 use crate::ApiError;
 use crate::cursors::CursorCipher;
-use crate::loaders::Loaders;
-use crate::scalars::ApiId;
+use crate::groups::Group;
+use crate::memo::Memo;
+use crate::posts::Post;
 use crate::services::Services;
+use crate::users::User;
 
 /// The authenticated identity and network address of a client.
 #[derive(Clone, Debug, Default)]
@@ -28,18 +30,22 @@ pub struct ClientInfo {
 pub struct RequestContext {
     client: ClientInfo,
     services: Services,
-    pub(crate) loaders: Loaders,
+    pub(crate) users: Memo<UserId, User>,
+    pub(crate) groups: Memo<GroupId, Group>,
+    pub(crate) posts: Memo<PostId, Post>,
+    pub(crate) counters: Memo<PostId, PostCounter>,
 }
 
 impl RequestContext {
     pub fn new(client: ClientInfo, services: Services) -> Self {
-        let loaders = Loaders::new(&services, client.caller.clone());
-        Self { client, services, loaders }
-    }
-
-    pub(crate) fn of<'a>(ctx: &Context<'a>) -> Result<&'a Self, ApiError> {
-        let context = ctx.data_opt::<Arc<Self>>().map(|context| &**context);
-        context.ok_or_else(ApiError::unauthenticated)
+        Self {
+            client,
+            services,
+            users: Memo::default(),
+            groups: Memo::default(),
+            posts: Memo::default(),
+            counters: Memo::default(),
+        }
     }
 
     /// Returns the caller, or `None` for anonymous clients.
@@ -52,8 +58,8 @@ impl RequestContext {
         self.viewer().ok_or_else(ApiError::unauthenticated)
     }
 
-    pub(crate) fn user_or_caller(&self, user: Option<ApiId<UserId>>) -> Result<UserId, ApiError> {
-        user.map_or_else(|| Ok(self.caller()?.user_id.clone()), |user| Ok(user.0))
+    pub(crate) fn user_or_caller(&self, user: Option<UserId>) -> Result<UserId, ApiError> {
+        user.map_or_else(|| Ok(self.caller()?.user_id.clone()), Ok)
     }
 
     pub(crate) const fn client(&self) -> &ClientInfo {
@@ -69,9 +75,12 @@ impl RequestContext {
     }
 }
 
-/// The `requestId` argument that makes a mutation idempotent.
-pub(crate) type RequestIdArg = Option<ApiId<RequestId>>;
-
-pub(crate) fn id_ref(request: &RequestIdArg) -> Option<&RequestId> {
-    request.as_ref().map(|id| &id.0)
+impl Context for RequestContext {
+    /// A mutation, or an event, may have changed what was read before.
+    fn start_step(&self) {
+        self.users.clear();
+        self.groups.clear();
+        self.posts.clear();
+        self.counters.clear();
+    }
 }

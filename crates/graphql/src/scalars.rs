@@ -1,116 +1,190 @@
-//! AppSync's scalars, and ids and texts that are validated as they are parsed.
+//! The scalars of the schema: how Rust values are written and read as AppSync's scalars, ids and texts.
 
-use std::borrow::Cow;
 use std::fmt::Display;
-use std::str::FromStr;
 
-use async_graphql::parser::types::Field;
-use async_graphql::registry::Registry;
-use async_graphql::{
-    ContextSelectionSet, ID, InputType, InputValueError, InputValueResult, OutputType, Positioned,
-    Scalar, ScalarType, ServerResult, Value,
-};
-use roundtable_model::{Date, Day, Email, InvalidValue, Time};
+use roundtable_execution::{Input, InputError, JsonValue, Leaf, Writer};
+use roundtable_model as model;
+use roundtable_model::{Day, InvalidValue, Time};
 
-use crate::ApiError;
+use crate::schema_types as gql;
 
-/// An id of type `T`, which clients see as `ID`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ApiId<T>(pub T);
+/// An address that programs can fetch.
+#[derive(Clone, Debug)]
+pub(crate) struct Url(pub(crate) String);
 
-/// A validated text, which clients see as `String`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ApiText<T>(pub T);
+/// Any value, which clients see as a JSON text.
+#[derive(Clone, Debug)]
+pub(crate) struct Json(pub(crate) serde_json::Value);
 
-macro_rules! as_text {
-    ($name:ident as $plain:ty) => {
-        impl<T: FromStr<Err = InvalidValue> + Display + Send + Sync> InputType for $name<T> {
-            type RawValueType = Self;
+/// Seconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timestamp(pub(crate) u64);
 
-            fn type_name() -> Cow<'static, str> {
-                <$plain as InputType>::type_name()
-            }
-
-            fn create_type_info(registry: &mut Registry) -> String {
-                <$plain as InputType>::create_type_info(registry)
-            }
-
-            fn parse(value: Option<Value>) -> InputValueResult<Self> {
-                let text: String = match value.unwrap_or_default() {
-                    Value::String(text) => text,
-                    Value::Number(number) if <Self as InputType>::type_name() == "ID" => {
-                        number.to_string()
-                    }
-                    other => return Err(InputValueError::expected_type(other)),
-                };
-                text.parse().map(Self).map_err(InputValueError::custom)
-            }
-
-            fn to_value(&self) -> Value {
-                Value::String(self.0.to_string())
-            }
-
-            fn as_raw_value(&self) -> Option<&Self> {
-                Some(self)
+/// Values that are written and read as texts, validated as they are read.
+macro_rules! texts {
+    ($($marker:ident: $($ty:ident)*;)*) => {$($(
+        impl Leaf<gql::$marker> for model::$ty {
+            fn write(&self, out: &mut Writer) {
+                out.display(self);
             }
         }
 
-        impl<T: Display + Send + Sync> OutputType for $name<T> {
-            fn type_name() -> Cow<'static, str> {
-                <$plain as OutputType>::type_name()
-            }
-
-            fn create_type_info(registry: &mut Registry) -> String {
-                <$plain as OutputType>::create_type_info(registry)
-            }
-
-            async fn resolve(
-                &self,
-                _: &ContextSelectionSet<'_>,
-                _: &Positioned<Field>,
-            ) -> ServerResult<Value> {
-                Ok(Value::String(self.0.to_string()))
+        impl Input<gql::$marker> for model::$ty {
+            fn read(value: &JsonValue) -> Result<Self, InputError> {
+                parse(value, str::parse)
             }
         }
-    };
+    )*)*};
 }
 
-as_text!(ApiId as ID);
-as_text!(ApiText as String);
+texts! {
+    String: Handle InviteCode MediaKey Nickname Tag;
+    AWSDate: Date;
+    AWSEmail: Email;
+}
 
-macro_rules! scalars {
-    ($($(#[$doc:meta])* $rust:ident($inner:ty) = $name:literal, $parse:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq)]
-        pub(crate) struct $rust(pub $inner);
-
-        #[Scalar(name = $name)]
-        impl ScalarType for $rust {
-            fn parse(value: Value) -> InputValueResult<Self> {
-                let Value::String(text) = &value else {
-                    return Err(InputValueError::expected_type(value));
-                };
-                let parse: fn(&str) -> Result<$inner, InvalidValue> = $parse;
-                parse(text).map(Self).map_err(InputValueError::custom)
+/// Ids, which may also be given as numbers.
+macro_rules! ids {
+    ($($ty:ident)*) => {$(
+        impl Leaf<gql::ID> for model::$ty {
+            fn write(&self, out: &mut Writer) {
+                out.display(self);
             }
+        }
 
-            fn to_value(&self) -> Value {
-                Value::String(self.0.to_string())
+        impl Input<gql::ID> for model::$ty {
+            fn read(value: &JsonValue) -> Result<Self, InputError> {
+                match value {
+                    JsonValue::Number(number) => number.to_string().parse().map_err(invalid),
+                    value => parse(value, str::parse),
+                }
             }
         }
     )*};
 }
 
-scalars! {
-    DateTime(Time) = "AWSDateTime", Time::parse_lenient;
-    /// A calendar date without a time.
-    CalendarDate(Date) = "AWSDate", str::parse;
-    EmailAddress(Email) = "AWSEmail", str::parse;
-    Url(String) = "AWSURL", |text| Ok(text.to_owned());
-    /// Any value, as a JSON text.
-    Json(serde_json::Value) = "AWSJSON", |text| {
-        serde_json::from_str(text).map_err(|error| invalid_json(&error))
-    };
+ids! {
+    ActivityId ActorId ApiKeyId CaseId CommentId CompanyId FeedName GoalId GroupId MessageId MilestoneId
+    NotificationId OfferId PostId QuestId RequestId RoomId SubjectId TaskId ThreadId UserId WebhookId
+}
+
+/// Values that are written as serde does.
+macro_rules! plain {
+    ($($marker:ident: $($ty:ty),*;)*) => {$($(
+        impl Leaf<gql::$marker> for $ty {
+            fn write(&self, out: &mut Writer) {
+                out.value(self);
+            }
+        }
+    )*)*};
+}
+
+plain! {
+    Boolean: bool;
+    Float: f64;
+    ID: str, String;
+    Int: u32, u64, usize;
+    String: str, String;
+    AWSURL: str, String;
+}
+
+impl Leaf<gql::AWSURL> for Url {
+    fn write(&self, out: &mut Writer) {
+        out.text(&self.0);
+    }
+}
+
+impl Leaf<gql::AWSDateTime> for Time {
+    fn write(&self, out: &mut Writer) {
+        out.display(self);
+    }
+}
+
+impl Leaf<gql::AWSTimestamp> for Timestamp {
+    fn write(&self, out: &mut Writer) {
+        out.value(&self.0);
+    }
+}
+
+impl Leaf<gql::AWSJSON> for Json {
+    fn write(&self, out: &mut Writer) {
+        out.text(&self.0.to_string());
+    }
+}
+
+impl Input<gql::Boolean> for bool {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        value.as_bool().ok_or_else(|| InputError::new("expected true or false"))
+    }
+}
+
+impl Input<gql::Float> for f64 {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        value.as_f64().ok_or_else(|| InputError::new("expected a number"))
+    }
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(
+        impl Input<gql::Int> for $ty {
+            fn read(value: &JsonValue) -> Result<Self, InputError> {
+                let number = value.as_i64().and_then(|number| Self::try_from(number).ok());
+                let expected = || format!("expected a whole number from {} on", Self::MIN);
+                number.ok_or_else(|| InputError::new(expected()))
+            }
+        }
+    )*};
+}
+
+integers!(i32, u32, u64);
+
+impl Input<gql::String> for String {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        parse(value, |text| Ok(text.to_owned()))
+    }
+}
+
+impl Input<gql::ID> for String {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        parse(value, |text| Ok(text.to_owned()))
+    }
+}
+
+impl Input<gql::AWSURL> for Url {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        parse(value, |text| Ok(Self(text.to_owned())))
+    }
+}
+
+impl Input<gql::AWSDateTime> for Time {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        parse(value, Self::parse_lenient)
+    }
+}
+
+impl Input<gql::AWSDate> for Day {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        parse(value, str::parse)
+    }
+}
+
+impl Input<gql::AWSJSON> for Json {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        let read = |text: &str| serde_json::from_str(text).map_err(|error| invalid_json(&error));
+        parse(value, read).map(Self)
+    }
+}
+
+fn parse<T>(
+    value: &JsonValue,
+    parse: impl FnOnce(&str) -> Result<T, InvalidValue>,
+) -> Result<T, InputError> {
+    let text = value.as_str().ok_or_else(|| InputError::new("expected a text"))?;
+    parse(text).map_err(invalid)
+}
+
+fn invalid(error: impl Display) -> InputError {
+    InputError::new(error.to_string())
 }
 
 /// Describes invalid JSON by its position. serde_json's own message is not stable enough for clients.
@@ -118,65 +192,4 @@ fn invalid_json(error: &serde_json::Error) -> InvalidValue {
     let problem = if error.is_eof() { "an unexpected end" } else { "a syntax error" };
     let (line, column) = (error.line(), error.column());
     InvalidValue::new("a JSON text", format_args!("{problem} at line {line}, column {column}"))
-}
-
-/// Seconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Timestamp(pub u64);
-
-#[Scalar(name = "AWSTimestamp")]
-impl ScalarType for Timestamp {
-    fn parse(value: Value) -> InputValueResult<Self> {
-        match &value {
-            Value::Number(number) if number.as_u64().is_some() => {
-                Ok(Self(number.as_u64().unwrap_or_default()))
-            }
-            _ => Err(InputValueError::expected_type(value)),
-        }
-    }
-
-    fn to_value(&self) -> Value {
-        Value::from(self.0)
-    }
-}
-
-impl DateTime {
-    pub(crate) fn optional(time: Option<Time>) -> Option<Self> {
-        time.map(Self)
-    }
-}
-
-impl CalendarDate {
-    pub(crate) fn day(&self) -> Result<Day, ApiError> {
-        self.0
-            .to_string()
-            .parse()
-            .map_err(|error: InvalidValue| ApiError::bad_request(error.to_string()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn invalid_json_is_reported_with_its_position() {
-        let message = |text: &str| {
-            let read = <Json as ScalarType>::parse(Value::from(text));
-            read.unwrap_err().into_server_error(async_graphql::Pos::default()).message
-        };
-        let expected = |found: &str| format!("expected a JSON text, found {found}");
-        for (text, found) in [
-            ("", "an unexpected end at line 1, column 0"),
-            ("{\"a\": [1,", "an unexpected end at line 1, column 9"),
-            ("{\n  \"a\": yes }", "a syntax error at line 2, column 8"),
-            ("1 2", "a syntax error at line 1, column 3"),
-        ] {
-            assert!(message(text).ends_with(&expected(found)), "{}", message(text));
-        }
-        assert_eq!(
-            <Json as ScalarType>::parse(Value::from("[1]")).unwrap().0,
-            serde_json::json!([1])
-        );
-    }
 }

@@ -1,183 +1,178 @@
-//! The schema and its execution. Documents are measured before they are validated, let alone executed:
-//! async-graphql's validation takes time that doubles with every fragment that is used twice.
-//!
-//! This is not an async-graphql extension, because a schema with one calls it for every field of every
-//! item, and a page of a feed then takes several times as long.
+//! The schema and its execution.
 
-use std::any::TypeId;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::Arc;
 
-use async_graphql::extensions::{
-    Extension, ExtensionContext, ExtensionFactory, NextPrepareRequest,
-};
-use async_graphql::parser::types::{ExecutableDocument, OperationType};
-use async_graphql::registry::Registry;
-use async_graphql::{Request, Response, SchemaEnv, ServerResult, Variables};
-use async_trait::async_trait;
+use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use futures::stream::{BoxStream, StreamExt as _};
-use futures::{FutureExt as _, stream};
-use roundtable_domain::Code;
+use futures::stream::{self, BoxStream};
+use roundtable_domain::{Code, FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
+use roundtable_execution::{
+    Answer, Documents, FieldError, OperationType, PageSizes, PreparedRequest, QueryLimits, Request,
+    RequestError, execute, execute_event, subscribed_field,
+};
+use roundtable_graphql_macros::root;
 
-use crate::limits::QueryLimits;
+use crate::ApiError;
 use crate::request::RequestContext;
-use crate::{ApiError, MutationRoot, QueryRoot, SubscriptionRoot};
 
-type InnerSchema = async_graphql::Schema<QueryRoot, MutationRoot, SubscriptionRoot>;
+/// The contract, in GraphQL's schema definition language.
+pub const SDL: &str = include_str!("../schema.graphql");
 
-/// A schema without limits; [`QueryLimits::apply`] makes it a [`Schema`].
-pub type SchemaBuilder = async_graphql::SchemaBuilder<QueryRoot, MutationRoot, SubscriptionRoot>;
+const SIZES: PageSizes = PageSizes {
+    suffix: "Connection",
+    default: PAGE_ITEMS as u64,
+    others: &[
+        ("FeedEntryConnection", FEED_ITEMS as u64),
+        ("MessageConnection", MESSAGE_ITEMS as u64),
+        ("AssistMessageConnection", MESSAGE_ITEMS as u64),
+    ],
+    max: PAGE_ITEMS_MAX as u64,
+    arguments: &["first", "limit"],
+};
 
-pub fn schema_builder() -> SchemaBuilder {
-    InnerSchema::build(QueryRoot::default(), MutationRoot::default(), SubscriptionRoot::default())
-}
+root!(
+    Query: crate::accounts::AccountQueries,
+    crate::activities::ActivityQueries,
+    crate::assistance::AssistanceQueries,
+    crate::comments::CommentQueries,
+    crate::feeds::FeedQueries,
+    crate::follows::FollowQueries,
+    crate::goals::GoalQueries,
+    crate::groups::GroupQueries,
+    crate::moderation::ModerationQueries,
+    crate::nodes::NodeQueries,
+    crate::notifications::NotificationQueries,
+    crate::posts::PostQueries,
+    crate::promotions::PromotionQueries,
+    crate::quests::QuestQueries,
+    crate::reactions::ReactionQueries,
+    crate::rooms::RoomQueries,
+    crate::timelines::TimelineQueries,
+    crate::trade::TradeQueries,
+    crate::users::UserQueries,
+    crate::webhooks::WebhookQueries,
+);
 
-/// The schema with its limits.
-#[derive(Clone)]
+root!(
+    Mutation: crate::accounts::AccountMutations,
+    crate::activities::ActivityMutations,
+    crate::assistance::AssistanceMutations,
+    crate::comments::CommentMutations,
+    crate::follows::FollowMutations,
+    crate::goals::GoalMutations,
+    crate::groups::GroupMutations,
+    crate::media::UploadMutations,
+    crate::moderation::ModerationMutations,
+    crate::notifications::NotificationMutations,
+    crate::posts::PostMutations,
+    crate::promotions::PromotionMutations,
+    crate::quests::QuestMutations,
+    crate::reactions::ReactionMutations,
+    crate::rooms::RoomMutations,
+    crate::trade::TradeMutations,
+    crate::webhooks::WebhookMutations,
+);
+
+root!(
+    Subscription: crate::activities::ActivitySubscriptions,
+    crate::comments::CommentSubscriptions,
+    crate::feeds::FeedSubscriptions,
+    crate::follows::FollowSubscriptions,
+    crate::groups::GroupSubscriptions,
+    crate::notifications::NotificationSubscriptions,
+    crate::posts::PostSubscriptions,
+    crate::quests::QuestSubscriptions,
+    crate::reactions::ReactionSubscriptions,
+    crate::rooms::RoomSubscriptions,
+);
+
+/// The schema with its limits and the plans of documents seen lately.
+#[derive(Clone, Debug)]
 pub struct Schema {
-    inner: InnerSchema,
-    limits: QueryLimits,
-}
-
-/// A request whose document was parsed and is within the limits.
-#[derive(Debug)]
-pub struct PreparedRequest {
-    request: Request,
-    /// The type of the selected operation; `None` if the document has no such operation, which execution
-    /// reports.
-    pub operation_type: Option<OperationType>,
-}
-
-/// Omits the schema, which is too long to print.
-impl std::fmt::Debug for Schema {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Schema").field("limits", &self.limits).finish_non_exhaustive()
-    }
+    documents: Arc<Documents>,
+    permits_introspection: bool,
 }
 
 impl Schema {
-    pub(crate) fn new(builder: SchemaBuilder, limits: QueryLimits) -> Self {
-        Self { inner: builder.finish(), limits }
+    /// Returns an error if the contract is not valid, which tests rule out.
+    pub fn new(limits: QueryLimits, permits_introspection: bool) -> Result<Self, String> {
+        let schema = roundtable_execution::Schema::parse(SDL, SIZES)?;
+        let documents = Arc::new(Documents::new(schema, limits));
+        Ok(Self { documents, permits_introspection })
     }
 
-    /// Returns the schema in GraphQL's schema definition language.
-    pub fn sdl(&self) -> String {
-        self.inner.sdl()
+    pub fn limits(&self) -> &QueryLimits {
+        self.documents.limits()
     }
 
-    /// Parses a request and checks it against the limits. The error is the complete response.
-    pub fn prepare(&self, mut request: Request) -> Result<PreparedRequest, Box<Response>> {
-        let rejected = |error| Box::new(Response::from_errors(vec![error]));
-        let operation_type = self.parse(&mut request).map_err(rejected)?;
-        Ok(PreparedRequest { request, operation_type })
+    /// Checks and plans a request. The error is the complete answer.
+    pub fn prepare(&self, request: Request) -> Result<PreparedRequest, Box<Answer>> {
+        let refused = |error| Box::new(Answer::refused(&error));
+        let prepared = self.documents.prepare(request).map_err(refused)?;
+        if prepared.introspects() && !self.permits_introspection {
+            let message = "introspection is turned off on this server";
+            return Err(refused(ApiError::new(Code::Forbidden, message).into()));
+        }
+        Ok(prepared)
     }
 
     /// Executes a query or mutation. The future is boxed here: every crate that awaited it would
     /// otherwise compile all resolvers again.
-    pub fn execute_prepared(&self, prepared: PreparedRequest) -> BoxFuture<'_, Response> {
-        Box::pin(self.inner.execute(prepared.request))
+    pub fn execute<'a>(
+        &'a self,
+        request: &'a PreparedRequest,
+        context: &'a RequestContext,
+    ) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            let documents = &self.documents;
+            match request.operation_type() {
+                OperationType::Query => execute(documents, request, context, Query).await,
+                OperationType::Mutation => execute(documents, request, context, Mutation).await,
+                OperationType::Subscription => Answer::refused(&not_a_stream()),
+            }
+        })
     }
 
-    /// Executes any operation; a subscription yields a response for each event.
-    pub fn stream_prepared(&self, prepared: PreparedRequest) -> BoxStream<'static, Response> {
-        self.inner.execute_stream(prepared.request)
-    }
-
-    /// Prepares and executes a request.
-    pub async fn execute(&self, request: impl Into<Request>) -> Response {
-        match self.prepare(request.into()) {
-            Ok(prepared) => self.execute_prepared(prepared).await,
-            Err(response) => *response,
-        }
-    }
-
-    /// Prepares a request and streams its responses.
-    pub fn execute_stream(&self, request: impl Into<Request>) -> BoxStream<'static, Response> {
-        match self.prepare(request.into()) {
-            Ok(prepared) => self.stream_prepared(prepared),
-            Err(response) => stream::iter([*response]).boxed(),
-        }
-    }
-
-    fn parse(&self, request: &mut Request) -> ServerResult<Option<OperationType>> {
-        self.limits.check_text(&request.query).map_err(ApiError::into_request_error)?;
-        // Taken out while the document, which the request owns as well, is borrowed.
-        let variables = std::mem::take(&mut request.variables);
-        let operation_type = self.parse_with(request, &variables);
-        request.variables = variables;
-        operation_type
-    }
-
-    fn parse_with(
+    /// Executes any operation; a subscription has an answer for each event.
+    pub fn execute_stream(
         &self,
-        request: &mut Request,
-        variables: &Variables,
-    ) -> ServerResult<Option<OperationType>> {
-        let name = request.operation_name.clone();
-        let context = request.data.get(&TypeId::of::<Arc<RequestContext>>());
-        let context =
-            context.and_then(|context| context.downcast_ref::<Arc<RequestContext>>()).cloned();
-        let document = request.parsed_query()?;
-        self.limits
-            .check(registry()?, document, variables)
-            .map_err(ApiError::into_request_error)?;
-        let mut types = document.operations.iter().map(|(_, operation)| operation.node.ty);
-        // Loaders cache for the duration of a query. Mutations and subscriptions must see changes, so they
-        // read everything again.
-        if let Some(context) = context
-            && types.any(|ty| ty != OperationType::Query)
-        {
-            context.loaders.disable_cache();
+        request: PreparedRequest,
+        context: Arc<RequestContext>,
+    ) -> BoxStream<'static, Answer> {
+        let schema = self.clone();
+        if !request.is_subscription() {
+            return Box::pin(stream::once(async move { schema.execute(&request, &context).await }));
         }
-        Ok(operation_type(document, name.as_deref()))
+        let events =
+            async move {
+                let subscribed = match subscribed_field(&request) {
+                    Some((field, arguments)) => match subscribe(&context, field, &arguments) {
+                        Some(subscribing) => subscribing.await,
+                        None => Err(unknown_field()),
+                    },
+                    None => Err(unknown_field()),
+                };
+                match subscribed {
+                    Ok(events) => events
+                        .then(move |event| {
+                            let (schema, request) = (schema.clone(), request.clone());
+                            let context = Arc::clone(&context);
+                            async move {
+                                execute_event(&schema.documents, &request, &*context, event).await
+                            }
+                        })
+                        .boxed(),
+                    Err(error) => stream::iter([request.failed(&error)]).boxed(),
+                }
+            };
+        Box::pin(stream::once(events).flatten())
     }
 }
 
-fn operation_type(document: &ExecutableDocument, name: Option<&str>) -> Option<OperationType> {
-    let mut operations = document.operations.iter();
-    let selected = match name {
-        Some(wanted) => {
-            operations.find(|(name, _)| name.is_some_and(|name| name.as_str() == wanted))
-        }
-        None => operations.next(),
-    };
-    selected.map(|(_, operation)| operation.node.ty)
+fn not_a_stream() -> RequestError {
+    ApiError::bad_request("subscriptions need a WebSocket, or `accept: text/event-stream`").into()
 }
 
-/// The environment of the schema, with its types. async-graphql gives it to extensions only, so one request
-/// to a separate schema captures it.
-static SCHEMA_ENV: LazyLock<Option<SchemaEnv>> = LazyLock::new(|| {
-    let capture = EnvCapture::default();
-    let schema = schema_builder().extension(capture.clone()).finish();
-    // This query never waits.
-    schema.execute("{ __typename }").now_or_never()?;
-    capture.0.get().cloned()
-});
-
-fn registry() -> ServerResult<&'static Registry> {
-    let unknown = || ApiError::new(Code::Internal, "the types of the schema are not known");
-    SCHEMA_ENV.as_ref().map(|env| &env.registry).ok_or_else(|| unknown().into_request_error())
-}
-
-/// An extension that captures the schema's environment.
-#[derive(Clone, Default)]
-struct EnvCapture(Arc<OnceLock<SchemaEnv>>);
-
-impl ExtensionFactory for EnvCapture {
-    fn create(&self) -> Arc<dyn Extension> {
-        Arc::new(self.clone())
-    }
-}
-
-#[async_trait]
-impl Extension for EnvCapture {
-    async fn prepare_request(
-        &self,
-        ctx: &ExtensionContext<'_>,
-        request: Request,
-        next: NextPrepareRequest<'_>,
-    ) -> ServerResult<Request> {
-        self.0.get_or_init(|| ctx.schema_env.clone());
-        next.run(ctx, request).await
-    }
+fn unknown_field() -> FieldError {
+    ApiError::new(Code::Internal, "this subscription is not known").into()
 }

@@ -4,40 +4,34 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_graphql::parser::types::OperationType;
-use async_graphql::{Request, Response};
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use roundtable_domain::Code;
 use roundtable_graphql::{
-    ApiError, ClientInfo, PreparedRequest, QueryLimits, RequestContext, Schema, error_code,
+    Answer, ApiError, ClientInfo, OperationType, PreparedRequest, QueryLimits, Request,
+    RequestContext, Schema,
 };
 use roundtable_table::Recorder;
 
 use crate::metrics::ServerMetrics;
 use crate::query_limiter::{QueryLimiter, TimeoutPhase};
 use crate::request_policy::AllowedOperations;
-use crate::wiring::Process;
+use crate::wiring::{Process, StartError};
 use crate::xray;
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Executor {
     process: Arc<Process>,
     schema: Schema,
-    limits: QueryLimits,
     metrics: Arc<ServerMetrics>,
     limiter: QueryLimiter,
 }
 
-/// Omits the schema, which is too long to print.
-impl std::fmt::Debug for Executor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Executor").field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
-
 impl Executor {
-    pub(crate) fn new(process: Arc<Process>, metrics: Arc<ServerMetrics>) -> Self {
+    pub(crate) fn new(
+        process: Arc<Process>,
+        metrics: Arc<ServerMetrics>,
+    ) -> Result<Self, StartError> {
         let (settings, http) = (&process.settings.graphql, &process.settings.http);
         let limits = QueryLimits {
             depth_max: settings.depth_max,
@@ -46,17 +40,15 @@ impl Executor {
             tokens_max: settings.tokens_max,
             directives_max: settings.directives_max,
             batch_max: http.batch_max,
+            answer_bytes_max: settings.answer_bytes_max,
         };
-        let mut schema = roundtable_graphql::schema_builder();
-        if !settings.introspection {
-            schema = schema.disable_introspection();
-        }
+        let schema = Schema::new(limits, settings.introspection).map_err(StartError::Schema)?;
         let limiter = QueryLimiter::new(process.services.context.store());
-        Self { schema: limits.apply(schema), process, limits, metrics, limiter }
+        Ok(Self { process, schema, metrics, limiter })
     }
 
-    pub(crate) const fn limits(&self) -> &QueryLimits {
-        &self.limits
+    pub(crate) fn limits(&self) -> &QueryLimits {
+        self.schema.limits()
     }
 
     /// Executes one query or mutation.
@@ -66,26 +58,29 @@ impl Executor {
         client: &ClientInfo,
         allowed: AllowedOperations,
         wants_cost: bool,
-    ) -> Response {
+    ) -> Answer {
         let records = wants_cost && self.process.settings.graphql.xray;
         let recorder = records.then(|| Arc::new(Recorder::default()));
-        let response = match self.prepare(request, client, allowed, recorder.as_ref()) {
-            Ok(prepared) => self.run_limited(prepared).await,
-            Err(error) => *error,
+        let answer = match self.prepare(request, client, allowed) {
+            Ok(prepared) => {
+                let context = self.request_context(client, recorder.as_ref());
+                self.run_limited(&prepared, &context).await
+            }
+            Err(refused) => *refused,
         };
-        self.record(&response);
+        self.record(&answer);
         match recorder {
-            Some(recorder) => response.extension("xray", xray::report(&recorder.take())),
-            None => response,
+            Some(recorder) => answer.with_extension("xray", &xray::report(&recorder.take())),
+            None => answer,
         }
     }
 
     /// Waits for a permit and executes, both within the request's time limit.
-    async fn run_limited(&self, prepared: PreparedRequest) -> Response {
-        let (limit, operation) = (self.request_timeout(), prepared.operation_type);
-        let response =
-            self.limiter.run(limit, operation, self.schema.execute_prepared(prepared)).await;
-        response.unwrap_or_else(|at| timed_out(at, limit, operation))
+    async fn run_limited(&self, prepared: &PreparedRequest, context: &RequestContext) -> Answer {
+        let (limit, operation) = (self.request_timeout(), prepared.operation_type());
+        let execution = self.schema.execute(prepared, context);
+        let answer = self.limiter.run(limit, operation, execution).await;
+        answer.unwrap_or_else(|at| timed_out(at, limit, operation))
     }
 
     /// Executes a request with any number of responses.
@@ -94,37 +89,38 @@ impl Executor {
         request: Request,
         client: &ClientInfo,
         allowed: AllowedOperations,
-    ) -> BoxStream<'static, Response> {
-        let prepared = match self.prepare(request, client, allowed, None) {
+    ) -> BoxStream<'static, Answer> {
+        let prepared = match self.prepare(request, client, allowed) {
             Ok(prepared) => prepared,
-            Err(error) => {
-                self.record(&error);
-                return futures::stream::iter([*error]).boxed();
+            Err(refused) => {
+                self.record(&refused);
+                return futures::stream::iter([*refused]).boxed();
             }
         };
-        let operation = prepared.operation_type;
-        let (executor, stream) = (self.clone(), self.schema.stream_prepared(prepared));
-        let responses = futures::stream::unfold(Some(stream), move |stream| {
+        let operation = prepared.operation_type();
+        let context = Arc::new(self.request_context(client, None));
+        let (executor, stream) = (self.clone(), self.schema.execute_stream(prepared, context));
+        let answers = futures::stream::unfold(Some(stream), move |stream| {
             let executor = executor.clone();
             async move {
                 let mut stream = stream?;
                 let limit = executor.request_timeout();
                 loop {
-                    // The permit covers one response, not its delivery: a slow client must not block
+                    // The permit covers one answer, not its delivery: a slow client must not block
                     // others.
                     let next = executor.limiter.run(limit, operation, stream.next()).await;
-                    let (response, rest) = match next {
-                        Ok(response) => (response?, Some(stream)),
+                    let (answer, rest) = match next {
+                        Ok(answer) => (answer?, Some(stream)),
                         // A subscription may stay silent for any time.
-                        Err(_) if operation == Some(OperationType::Subscription) => continue,
+                        Err(_) if operation == OperationType::Subscription => continue,
                         Err(at) => (timed_out(at, limit, operation), None),
                     };
-                    executor.record(&response);
-                    return Some((response, rest));
+                    executor.record(&answer);
+                    return Some((answer, rest));
                 }
             }
         });
-        responses.boxed()
+        answers.boxed()
     }
 
     fn request_timeout(&self) -> Duration {
@@ -137,8 +133,18 @@ impl Executor {
         request: Request,
         client: &ClientInfo,
         allowed: AllowedOperations,
+    ) -> Result<PreparedRequest, Box<Answer>> {
+        let prepared = self.schema.prepare(request)?;
+        let permitted = allowed.check(client.caller.as_ref(), prepared.operation_type());
+        permitted.map_err(|error| Box::new(Answer::refused(&error.into())))?;
+        Ok(prepared)
+    }
+
+    fn request_context(
+        &self,
+        client: &ClientInfo,
         recorder: Option<&Arc<Recorder>>,
-    ) -> Result<PreparedRequest, Box<Response>> {
+    ) -> RequestContext {
         let services = &self.process.services;
         let services = match recorder {
             Some(recorder) => {
@@ -146,44 +152,36 @@ impl Executor {
             }
             None => services.clone(),
         };
-        let request = request.data(Arc::new(RequestContext::new(client.clone(), services)));
-        let prepared = self.schema.prepare(request)?;
-        if let Some(operation) = prepared.operation_type {
-            allowed
-                .check(client.caller.as_ref(), operation)
-                .map_err(|error| Box::new(error.into()))?;
-        }
-        Ok(prepared)
+        RequestContext::new(client.clone(), services)
     }
 
-    /// Counts the response, and its errors by code.
-    fn record(&self, response: &Response) {
+    /// Counts the answer, and its errors by code.
+    fn record(&self, answer: &Answer) {
         self.metrics.record_response();
-        response.errors.iter().for_each(|error| self.metrics.record_error(error_code(error)));
+        answer.error_codes().iter().for_each(|code| self.metrics.record_error(code));
     }
 }
 
-/// The response to a request that ran out of time. A queued one was never started. A mutation may have
+/// The answer to a request that ran out of time. A queued one was never started. A mutation may have
 /// been written: its message says so, and that retrying with the same `requestId` is safe.
-fn timed_out(at: TimeoutPhase, limit: Duration, operation: Option<OperationType>) -> Response {
+fn timed_out(at: TimeoutPhase, limit: Duration, operation: OperationType) -> Answer {
     if at == TimeoutPhase::Queued {
-        return ApiError::new(Code::RateLimited, "the server is overloaded; try again later")
-            .into();
+        let problem = "the server is overloaded; try again later";
+        return Answer::refused(&ApiError::new(Code::RateLimited, problem).into());
     }
     let problem = format!("this took longer than {} seconds and was stopped", limit.as_secs());
-    let error = if operation == Some(OperationType::Mutation) {
+    let error = if operation == OperationType::Mutation {
         let advice =
             "the change may or may not have been made; check, or retry with the same requestId";
         ApiError::new(Code::Internal, format!("{problem}: {advice}"))
     } else {
         ApiError::new(Code::TooComplex, problem)
     };
-    error.into_unknown_outcome()
+    Answer::abandoned(&error.into())
 }
 
 #[cfg(test)]
 mod tests {
-    use roundtable_graphql::is_request_error;
     use roundtable_table::SystemClock;
     use tempfile::TempDir;
 
@@ -196,7 +194,7 @@ mod tests {
         data.path().clone_into(&mut configuration.process.store.data);
         let process = Process::open(configuration, Arc::new(SystemClock), "http://localhost");
         let process = Arc::new(process.await.unwrap());
-        (Executor::new(process, Arc::new(ServerMetrics::new())), data)
+        (Executor::new(process, Arc::new(ServerMetrics::new())).unwrap(), data)
     }
 
     /// Every transport waits for a permit; a query that gets none in time was not started, and its
@@ -214,18 +212,17 @@ mod tests {
         };
         let permits = executor.limiter.acquire_all().await;
         tokio::time::pause();
-        let [streamed_response] = streamed().await.try_into().unwrap();
-        for response in [called().await, streamed_response] {
-            let [error] = response.errors.as_slice() else { panic!("{response:?}") };
-            assert_eq!(error_code(error), "RATE_LIMITED");
-            assert!(is_request_error(&response));
+        let [streamed_answer] = streamed().await.try_into().unwrap();
+        for answer in [called().await, streamed_answer] {
+            assert_eq!(answer.error_codes(), ["RATE_LIMITED"]);
+            assert!(answer.is_refused());
         }
 
         let release = async { drop(permits) };
         let (called, streamed, ()) = futures::join!(called(), streamed(), release);
-        let [streamed_response] = streamed.try_into().unwrap();
-        for response in [called, streamed_response] {
-            assert!(response.is_ok(), "{response:?}");
+        let [streamed_answer] = streamed.try_into().unwrap();
+        for answer in [called, streamed_answer] {
+            assert!(answer.error_codes().is_empty(), "{answer:?}");
         }
     }
 
@@ -234,13 +231,12 @@ mod tests {
     fn a_mutation_that_timed_out_may_have_been_written() {
         let limit = Duration::from_secs(30);
         let code = |operation: OperationType| {
-            let response = timed_out(TimeoutPhase::Running, limit, Some(operation));
-            assert!(!is_request_error(&response));
-            let [error] = response.errors.as_slice() else { panic!("{response:?}") };
-            let gives_advice = error.message.contains("retry with the same requestId");
-            (error_code(error).to_owned(), gives_advice)
+            let answer = timed_out(TimeoutPhase::Running, limit, operation);
+            assert!(!answer.is_refused());
+            let text = String::from_utf8_lossy(answer.json()).into_owned();
+            (answer.error_codes().to_vec(), text.contains("retry with the same requestId"))
         };
-        assert_eq!(code(OperationType::Mutation), ("INTERNAL".to_owned(), true));
-        assert_eq!(code(OperationType::Query), ("TOO_COMPLEX".to_owned(), false));
+        assert_eq!(code(OperationType::Mutation), (vec!["INTERNAL"], true));
+        assert_eq!(code(OperationType::Query), (vec!["TOO_COMPLEX"], false));
     }
 }

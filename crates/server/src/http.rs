@@ -28,7 +28,7 @@ use crate::background::panic_text;
 use crate::executor::Executor;
 use crate::metrics::ServerMetrics;
 use crate::shutdown::ShutdownSignal;
-use crate::wiring::Process;
+use crate::wiring::{Process, StartError};
 
 use self::body_budget::BodyBudget;
 
@@ -47,12 +47,12 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
-    pub(crate) fn new(process: Arc<Process>, shutdown: ShutdownSignal) -> Self {
+    pub(crate) fn new(process: Arc<Process>, shutdown: ShutdownSignal) -> Result<Self, StartError> {
         let metrics = Arc::new(ServerMetrics::new());
-        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics));
+        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics))?;
         let live_permits = Arc::new(Semaphore::new(process.settings.live.connections_max));
         let body_budget = BodyBudget::new(&process.settings.http);
-        Self { process, executor, metrics, shutdown, live_permits, body_budget }
+        Ok(Self { process, executor, metrics, shutdown, live_permits, body_budget })
     }
 }
 

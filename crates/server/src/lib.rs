@@ -54,6 +54,4 @@ pub use shutdown::{ShutdownSignal, ShutdownTrigger};
 pub use store::{OpenStore, open_store};
 pub use wiring::StartError;
 
-pub fn sdl() -> String {
-    roundtable_graphql::QueryLimits::default().apply(roundtable_graphql::schema_builder()).sdl()
-}
+pub use roundtable_graphql::SDL;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use async_graphql::parser::types::OperationType;
+use roundtable_graphql::OperationType;
 use roundtable_table::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -40,7 +40,7 @@ impl QueryLimiter {
     pub(crate) async fn run<T>(
         &self,
         limit: Duration,
-        operation: Option<OperationType>,
+        operation: OperationType,
         work: impl Future<Output = T>,
     ) -> Result<T, TimeoutPhase> {
         let mut state = TimeoutPhase::Queued;
@@ -55,8 +55,8 @@ impl QueryLimiter {
 
     /// Waits for a permit. Only queries need one: mutations wait for the disk, and others can run
     /// meanwhile.
-    async fn acquire(&self, operation: Option<OperationType>) -> Option<OwnedSemaphorePermit> {
-        let is_query = operation == Some(OperationType::Query);
+    async fn acquire(&self, operation: OperationType) -> Option<OwnedSemaphorePermit> {
+        let is_query = operation == OperationType::Query;
         let permits = self.0.as_ref().filter(|_| is_query)?;
         Arc::clone(permits).acquire_owned().await.ok()
     }
@@ -81,12 +81,12 @@ mod tests {
     #[tokio::test]
     async fn queries_wait_for_permits_and_mutations_do_not() {
         let limiter = QueryLimiter(Some(Arc::new(Semaphore::new(1))));
-        let query = Some(OperationType::Query);
+        let query = OperationType::Query;
         let first = limiter.acquire(query).now_or_never().unwrap();
         assert!(first.is_some());
         let mut second = std::pin::pin!(limiter.acquire(query));
         assert!(second.as_mut().now_or_never().is_none());
-        for other in [Some(OperationType::Mutation), Some(OperationType::Subscription), None] {
+        for other in [OperationType::Mutation, OperationType::Subscription] {
             assert!(limiter.acquire(other).now_or_never().unwrap().is_none());
         }
         drop(first);
@@ -97,7 +97,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_timeout_says_whether_work_had_started() {
         let limiter = QueryLimiter(Some(Arc::new(Semaphore::new(1))));
-        let (query, limit) = (Some(OperationType::Query), Duration::from_secs(1));
+        let (query, limit) = (OperationType::Query, Duration::from_secs(1));
         assert_eq!(limiter.run(Duration::MAX, query, async { 7 }).await, Ok(7));
         let never = std::future::pending::<()>;
         assert_eq!(limiter.run(limit, query, never()).await, Err(TimeoutPhase::Running));

@@ -2,9 +2,8 @@
 //! streaming transport, and API keys are limited to their scopes. Checked after parsing and before
 //! execution.
 
-use async_graphql::parser::types::OperationType;
 use roundtable_domain::{Caller, ServiceError};
-use roundtable_graphql::ApiError;
+use roundtable_graphql::{ApiError, OperationType};
 
 use crate::authentication::{READ_SCOPE, WRITE_SCOPE};
 

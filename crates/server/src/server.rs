@@ -74,7 +74,7 @@ impl Server {
         }
         let process = Arc::new(Process::open(configuration, clock, &url).await?);
         let (trigger, shutdown) = ShutdownTrigger::new();
-        let app = AppState::new(process, shutdown);
+        let app = AppState::new(process, shutdown)?;
         let connections = ConnectionListener { router: http::router(app.clone()), app, tls };
         Ok(Self { listener, connections, trigger, url })
     }

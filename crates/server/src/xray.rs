@@ -1,19 +1,17 @@
 //! The cost of a response: every table operation behind it, as DynamoDB would charge for it.
 
-use async_graphql::Value;
 use roundtable_table::TableOperation;
 
-pub(crate) fn report(operations: &[TableOperation]) -> Value {
+pub(crate) fn report(operations: &[TableOperation]) -> serde_json::Value {
     let reads: f64 = operations.iter().map(|each| each.capacity.read_units()).sum();
     let writes: u64 = operations.iter().map(|each| each.capacity.write_units).sum();
     let elapsed: u128 = operations.iter().map(|each| each.elapsed.as_micros()).sum();
-    let report = serde_json::json!({
+    serde_json::json!({
         "operations": operations.iter().map(operation_report).collect::<Vec<_>>(),
         "readUnits": reads,
         "writeUnits": writes,
         "microseconds": u64::try_from(elapsed).unwrap_or(u64::MAX),
-    });
-    Value::from_json(report).unwrap_or_default()
+    })
 }
 
 fn operation_report(operation: &TableOperation) -> serde_json::Value {

@@ -5,10 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_graphql::{Request, Response, Variables};
 use futures::{FutureExt, Stream, StreamExt};
 use roundtable_domain::Caller;
-use roundtable_graphql::{ClientInfo, QueryLimits, RequestContext, Schema, Services};
+use roundtable_graphql::{
+    Answer, ClientInfo, QueryLimits, Request, RequestContext, Schema, Services,
+};
 use roundtable_model::Role;
 use roundtable_model::table::Recorder;
 use roundtable_testkit::Town;
@@ -56,11 +57,7 @@ impl ApiTown {
 
     pub(crate) fn over(town: Town) -> Self {
         let services = services(&town);
-        Self {
-            town,
-            services,
-            schema: QueryLimits::default().apply(roundtable_graphql::schema_builder()),
-        }
+        Self { town, services, schema: Schema::new(QueryLimits::default(), true).unwrap() }
     }
 
     /// Returns the same town with the services of a new process.
@@ -68,8 +65,11 @@ impl ApiTown {
         Self::over(self.town)
     }
 
-    fn request(&self, client: ClientInfo, document: &str) -> Request {
-        Request::new(document).data(Arc::new(RequestContext::new(client, self.services.clone())))
+    async fn execute(&self, context: &RequestContext, request: Request) -> Value {
+        to_json(&match self.schema.prepare(request) {
+            Ok(prepared) => self.schema.execute(&prepared, context).await,
+            Err(refused) => *refused,
+        })
     }
 
     /// Executes a document and returns the whole response.
@@ -79,8 +79,9 @@ impl ApiTown {
         document: &str,
         variables: Value,
     ) -> Value {
-        let request = self.request(client.into_client(), document);
-        to_json(&self.schema.execute(request.variables(Variables::from_json(variables))).await)
+        let context = RequestContext::new(client.into_client(), self.services.clone());
+        let request = serde_json::json!({ "query": document, "variables": variables });
+        self.execute(&context, serde_json::from_value(request).unwrap()).await
     }
 
     /// Executes a document as a user of the town and returns the data; fails on errors.
@@ -122,8 +123,7 @@ impl ApiTown {
         let recorder = Arc::new(Recorder::default());
         let services = self.services.with_context(&self.town.context().observed(recorder.clone()));
         let context = RequestContext::new(client, services);
-        let request = Request::new(document).data(Arc::new(context));
-        let response = to_json(&self.schema.execute(request).await);
+        let response = self.execute(&context, document.into()).await;
         assert_eq!(response["errors"], Value::Null, "{document}");
         let mut cost = Cost::new();
         for operation in recorder.take() {
@@ -138,8 +138,13 @@ impl ApiTown {
 
     pub(crate) async fn subscribe_as(&self, client: ClientInfo, document: &str) -> Subscriber {
         self.services.bus.catch_up().await.unwrap();
-        let request = self.request(client, document);
-        let mut subscriber = Subscriber(Box::pin(self.schema.execute_stream(request)), None);
+        let context = Arc::new(RequestContext::new(client, self.services.clone()));
+        let stream: Pin<Box<dyn Stream<Item = Answer> + Send>> =
+            match self.schema.prepare(document.into()) {
+                Ok(prepared) => self.schema.execute_stream(prepared, context),
+                Err(refused) => Box::pin(futures::stream::iter([*refused])),
+            };
+        let mut subscriber = Subscriber(stream, None);
         // A stream subscribes when it is first polled.
         subscriber.1 = subscriber.poll_next().await.flatten();
         subscriber
@@ -153,7 +158,7 @@ impl ApiTown {
 }
 
 /// A subscription, and its first response if that came at once.
-pub(crate) struct Subscriber(Pin<Box<dyn Stream<Item = Response> + Send>>, Option<Response>);
+pub(crate) struct Subscriber(Pin<Box<dyn Stream<Item = Answer> + Send>>, Option<Answer>);
 
 impl Subscriber {
     /// Waits for the next response.
@@ -192,7 +197,7 @@ impl Subscriber {
     }
 
     /// Polls for a response until other tasks have had time to produce one.
-    async fn poll_next(&mut self) -> Option<Option<Response>> {
+    async fn poll_next(&mut self) -> Option<Option<Answer>> {
         for _ in 0..YIELDS {
             let next = unconstrained(self.0.next()).now_or_never();
             if next.is_some() {

@@ -105,10 +105,7 @@ async fn introspection_is_allowed_but_not_repeatedly() {
 fn a_batch_has_its_limit() {
     let limits = QueryLimits::default();
     assert!(limits.check_batch(limits.batch_max).is_ok());
-    assert_eq!(
-        limits.check_batch(limits.batch_max + 1).unwrap_err().code().as_str(),
-        "TOO_COMPLEX"
-    );
+    assert_eq!(limits.check_batch(limits.batch_max + 1).unwrap_err().code, "TOO_COMPLEX");
 }
 
 #[tokio::test]
@@ -126,7 +123,7 @@ async fn a_subscription_has_one_root_field() {
 #[tokio::test]
 async fn a_mutation_cannot_select_a_field_twice() {
     let api = ApiTown::of(["ana"]).await;
-    let post = r#"createPost(input: { content: "again", contentType: "text" }) { id }"#;
+    let post = r#"createPost(input: { content: "again", contentType: text }) { id }"#;
     for twice in [
         format!("mutation {{ {post} {post} }}"),
         format!("mutation {{ {post} ... on Mutation {{ {post} }} }}"),

@@ -1,8 +1,5 @@
 //! The documents that every viewer executes: each root field with all argument values, in pieces.
 
-use async_graphql::Request;
-use async_graphql::parser::parse_query;
-use async_graphql::parser::types::ExecutableDocument;
 use roundtable_testkit::SecretTown;
 
 use crate::argument_values::{ArgumentValues, argument_values, nodes, relations};
@@ -15,22 +12,13 @@ pub(crate) struct Document {
     pub(crate) field: &'static str,
     pub(crate) arguments: String,
     pub(crate) text: String,
-    /// Parsed once for all viewers.
-    parsed: ExecutableDocument,
     /// Executed with the next cursor as `$after` until the list ends.
     pub(crate) is_paged: bool,
 }
 
 impl Document {
-    fn new(field: &'static str, arguments: String, text: String, is_paged: bool) -> Self {
-        let parsed = parse_query(&text).unwrap();
-        Self { field, arguments, text, parsed, is_paged }
-    }
-
-    pub(crate) fn request(&self) -> Request {
-        let mut request = Request::new("");
-        request.set_parsed_query(self.parsed.clone());
-        request
+    const fn new(field: &'static str, arguments: String, text: String, is_paged: bool) -> Self {
+        Self { field, arguments, text, is_paged }
     }
 }
 

@@ -125,12 +125,9 @@ fn search(hidden: &SecretTown, documents: &Documents, coverage: Coverage) {
 /// I9: before the processors have run, and after.
 #[test]
 fn hidden_content_is_never_shown() {
-    let (runtime, schema) = (
-        runtime(),
-        roundtable_graphql::QueryLimits::default().apply(roundtable_graphql::schema_builder()),
-    );
+    let runtime = runtime();
     let hidden = runtime.block_on(SecretTown::create());
-    let documents = runtime.block_on(Documents::of(&hidden, &schema.sdl()));
+    let documents = runtime.block_on(Documents::of(&hidden, roundtable_graphql::SDL));
     search(&hidden, &documents, Coverage::Everything);
     runtime.block_on(hidden.town.settle());
     search(&hidden, &documents, Coverage::Lists);
@@ -139,11 +136,8 @@ fn hidden_content_is_never_shown() {
 /// The content shown to ana would be a leak to a stranger, and that shown to a stranger too little for ana.
 #[tokio::test]
 async fn the_search_finds_leaks() {
-    let (hidden, schema) = (
-        SecretTown::create().await,
-        roundtable_graphql::QueryLimits::default().apply(roundtable_graphql::schema_builder()),
-    );
-    let documents = Documents::of(&hidden, &schema.sdl()).await;
+    let hidden = SecretTown::create().await;
+    let documents = Documents::of(&hidden, roundtable_graphql::SDL).await;
     let ana = observe(&hidden, &documents, "ana", Coverage::Everything).await;
     let sam = observe(&hidden, &documents, "sam", Coverage::Everything).await;
     let leaked: BTreeSet<&str> =
@@ -163,11 +157,8 @@ async fn the_search_finds_leaks() {
 /// A new root field without an entry in `root_fields` fails here.
 #[tokio::test]
 async fn every_field_of_the_schema_is_selected() {
-    let (hidden, schema) = (
-        SecretTown::create().await,
-        roundtable_graphql::QueryLimits::default().apply(roundtable_graphql::schema_builder()),
-    );
-    let types = Documents::of(&hidden, &schema.sdl()).await.types;
+    let hidden = SecretTown::create().await;
+    let types = Documents::of(&hidden, roundtable_graphql::SDL).await.types;
     let named = |root_fields: &'static [RootField]| {
         root_fields.iter().map(|row| row.0).collect::<BTreeSet<&str>>()
     };

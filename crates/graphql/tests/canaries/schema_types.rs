@@ -51,6 +51,8 @@ impl SchemaTypes {
     pub(crate) fn parse(sdl: &str) -> Self {
         let mut types =
             Self { objects: BTreeMap::new(), members: BTreeMap::new(), selected: BTreeSet::new() };
+        // The description of the schema is not valid for the parser.
+        let sdl = &sdl[sdl.find("\nschema {").unwrap()..];
         for definition in parse_schema(sdl).unwrap().definitions {
             let Definition::Type(definition) = definition else { continue };
             let name = definition.node.name.node.to_string();
@@ -94,18 +96,28 @@ impl SchemaTypes {
         ty.ends_with("Connection").then(|| self.field_type(ty, "items"))
     }
 
-    /// Selects the fields without subfields.
-    fn leaves(&mut self, ty: &str) -> String {
+    /// Returns the fields without subfields, and marks them as selected.
+    fn leaf_names(&mut self, ty: &str) -> Vec<String> {
         let leaves = self.objects[ty].iter().filter(|field| self.is_leaf(&field.target));
         let leaves: Vec<String> = leaves.map(|field| field.name.clone()).collect();
         self.selected.extend(leaves.iter().map(|name| path(ty, name)));
-        format!("__typename {}", leaves.join(" "))
+        leaves
+    }
+
+    /// Selects the fields without subfields.
+    fn leaves(&mut self, ty: &str) -> String {
+        format!("__typename {}", self.leaf_names(ty).join(" "))
     }
 
     /// Selects the leaves of a type or of all its members.
     fn leaves_of_any(&mut self, ty: &str) -> String {
         let Some(members) = self.members.get(ty).cloned() else { return self.leaves(ty) };
-        let each = members.iter().map(|it| format!("... on {it} {{ {} }}", self.leaves(it)));
+        // Fields of one name must have one type, so those of each member get a name of their own.
+        let each = members.iter().map(|it| {
+            let leaves = self.leaf_names(it).into_iter();
+            let leaves: Vec<String> = leaves.map(|leaf| format!("{it}_{leaf}: {leaf}")).collect();
+            format!("... on {it} {{ {} }}", leaves.join(" "))
+        });
         format!("__typename {}", each.collect::<Vec<_>>().join(" "))
     }
 

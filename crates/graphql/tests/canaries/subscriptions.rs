@@ -71,7 +71,8 @@ impl Viewer<'_> {
         self.services.bus = self.hidden.town.new_bus();
         let documents = &documents.subscriptions;
         let mut streams = select_all(documents.iter().enumerate().map(|(number, document)| {
-            let stream = self.schema.execute_stream(self.request(document));
+            let prepared = self.schema.prepare(document.text.as_str().into()).unwrap();
+            let stream = self.schema.execute_stream(prepared, Arc::new(self.context()));
             Box::pin(stream.map(move |response| (number, to_json(&response)))) as EventStream
         }));
         let mut events = drain(&mut streams).await;

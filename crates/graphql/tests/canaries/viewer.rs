@@ -1,10 +1,11 @@
 //! A viewer who executes all documents and records the secret words in the responses.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::LazyLock;
 
-use async_graphql::{Request, ValidationMode, Variables};
-use roundtable_graphql::{ClientInfo, QueryLimits, RequestContext, Schema, Services};
+use roundtable_graphql::{
+    ClientInfo, JsonMap, QueryLimits, Request, RequestContext, Schema, Services,
+};
 use roundtable_testkit::SecretTown;
 use serde_json::{Value, json};
 
@@ -66,6 +67,17 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it == '-' || it.is_ascii_alphanumeric())
 }
 
+/// The schema of all viewers, so that each document is planned once. The documents are expensive on
+/// purpose.
+fn schema() -> Schema {
+    static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+        let limits =
+            QueryLimits { cost_max: u64::MAX, aliases_max: usize::MAX, ..QueryLimits::default() };
+        Schema::new(limits, true).unwrap()
+    });
+    SCHEMA.clone()
+}
+
 /// A viewer in a new process.
 pub(crate) struct Viewer<'a> {
     pub(crate) hidden: &'a SecretTown,
@@ -78,17 +90,12 @@ pub(crate) struct Viewer<'a> {
 impl<'a> Viewer<'a> {
     pub(crate) fn new(hidden: &'a SecretTown, name: &str) -> Self {
         let client = ClientInfo { caller: hidden.caller(name), ..ClientInfo::default() };
-        // The documents are generated from the schema, so validating them for each viewer is unnecessary.
-        // They are expensive on purpose.
-        let schema = roundtable_graphql::schema_builder().validation_mode(ValidationMode::Fast);
-        let schema = QueryLimits { cost_max: u64::MAX, ..QueryLimits::default() }.apply(schema);
         let services = services(&hidden.town);
-        Self { hidden, client, services, schema, observed: Observed::default() }
+        Self { hidden, client, services, schema: schema(), observed: Observed::default() }
     }
 
-    pub(crate) fn request(&self, document: &Document) -> Request {
-        let context = RequestContext::new(self.client.clone(), self.services.clone());
-        document.request().data(Arc::new(context))
+    pub(crate) fn context(&self) -> RequestContext {
+        RequestContext::new(self.client.clone(), self.services.clone())
     }
 
     /// Executes all queries that `is_wanted` accepts.
@@ -102,7 +109,7 @@ impl<'a> Viewer<'a> {
             let items = if document.is_paged {
                 self.execute_pages(document).await
             } else {
-                let response = self.execute(document, Value::Null).await;
+                let response = self.execute(document, JsonMap::new()).await;
                 let found = documents
                     .relations
                     .iter()
@@ -120,9 +127,12 @@ impl<'a> Viewer<'a> {
         }
     }
 
-    async fn execute(&mut self, document: &Document, variables: Value) -> Value {
-        let request = self.request(document).variables(Variables::from_json(variables));
-        let response = to_json(&self.schema.execute(request).await);
+    async fn execute(&mut self, document: &Document, variables: JsonMap) -> Value {
+        let request = Request { variables, ..Request::from(document.text.as_str()) };
+        let response = to_json(&match self.schema.prepare(request) {
+            Ok(prepared) => self.schema.execute(&prepared, &self.context()).await,
+            Err(refused) => *refused,
+        });
         self.observed.note(document.field, &document.text, &response);
         response
     }
@@ -131,7 +141,8 @@ impl<'a> Viewer<'a> {
     async fn execute_pages(&mut self, document: &Document) -> Option<usize> {
         let (mut count, mut after) = (0, Value::Null);
         loop {
-            let response = self.execute(document, json!({ "after": after })).await;
+            let variables = serde_json::from_value(json!({ "after": after })).unwrap();
+            let response = self.execute(document, variables).await;
             let list = &response["data"][document.field];
             count += list["edges"].as_array()?.len();
             after = list["pageInfo"]["endCursor"].clone();

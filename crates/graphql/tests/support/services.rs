@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use async_graphql::Response;
 use async_trait::async_trait;
 use roundtable_domain::{Feeds, SignedInUser};
 use roundtable_graphql::{
-    ApiError, CursorCipher, GraphqlResponse, Services, StreamBacklog, StreamControl, TokenIssuer,
+    Answer, ApiError, CursorCipher, Services, StreamBacklog, StreamControl, TokenIssuer,
 };
 use roundtable_testkit::Town;
 use serde_json::Value;
@@ -51,7 +50,7 @@ pub(crate) fn services(town: &Town) -> Services {
     }
 }
 
-/// Returns a response as clients read it.
-pub(crate) fn to_json(response: &Response) -> Value {
-    serde_json::to_value(GraphqlResponse(response)).unwrap()
+/// Returns an answer as clients read it.
+pub(crate) fn to_json(answer: &Answer) -> Value {
+    serde_json::from_slice(answer.json()).unwrap()
 }

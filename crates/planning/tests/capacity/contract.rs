@@ -9,12 +9,17 @@ fn contract() -> BTreeMap<&'static str, bool> {
     let schema = include_str!("../../../graphql/schema.graphql");
     let (_, mutations) = schema.split_once("\ntype Mutation {").unwrap();
     let (mutations, _) = mutations.split_once("\n}").unwrap();
-    let fields = mutations.lines().filter_map(|line| {
-        let (name, rest) = line.trim().split_once('(')?;
-        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric());
-        is_name.then(|| (name, rest.contains("requestId: ID")))
-    });
-    fields.collect()
+    let (mut fields, mut last) = (BTreeMap::new(), None);
+    for line in mutations.lines().map(str::trim) {
+        let name = line.split_once('(').map(|(name, _)| name);
+        if let Some(name) = name.filter(|name| name.chars().all(|it| it.is_ascii_alphanumeric())) {
+            fields.insert(name, false);
+            last = Some(name);
+        } else if let Some(name) = last.filter(|_| line.starts_with("requestId: ID")) {
+            fields.insert(name, true);
+        }
+    }
+    fields
 }
 
 /// Returns the mutation that an entry is, or is a variant of.

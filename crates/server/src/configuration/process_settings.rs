@@ -130,6 +130,8 @@ pub struct GraphqlSettings {
     /// Lexical tokens of a document.
     pub tokens_max: usize,
     pub directives_max: usize,
+    /// Bytes of an answer.
+    pub answer_bytes_max: usize,
     pub introspection: bool,
     /// True if the console is served at `/`.
     pub console: bool,
@@ -139,14 +141,14 @@ pub struct GraphqlSettings {
 
 impl Default for GraphqlSettings {
     fn default() -> Self {
-        let QueryLimits { depth_max, cost_max, aliases_max, tokens_max, directives_max, .. } =
-            QueryLimits::default();
+        let limits = QueryLimits::default();
         Self {
-            depth_max,
-            cost_max,
-            aliases_max,
-            tokens_max,
-            directives_max,
+            depth_max: limits.depth_max,
+            cost_max: limits.cost_max,
+            aliases_max: limits.aliases_max,
+            tokens_max: limits.tokens_max,
+            directives_max: limits.directives_max,
+            answer_bytes_max: limits.answer_bytes_max,
             introspection: true,
             console: true,
             xray: false,

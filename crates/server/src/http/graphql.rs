@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
-use roundtable_graphql::{ApiError, GraphqlResponse, QueryLimits, error_code, is_request_error};
+use roundtable_graphql::{Answer, ApiError, QueryLimits, Request as GraphqlRequest};
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
@@ -25,8 +25,8 @@ const EVENTS: &str = "text/event-stream";
 const BATCH_CONCURRENCY: usize = 2;
 
 enum GraphqlBody {
-    Single(Box<async_graphql::Request>),
-    Batch(Vec<async_graphql::Request>),
+    Single(Box<GraphqlRequest>),
+    Batch(Vec<GraphqlRequest>),
 }
 
 pub(super) async fn post(State(app): State<AppState>, request: Request) -> Response {
@@ -47,30 +47,28 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         }
         GraphqlBody::Single(request) => {
             let client = &identity.client;
-            let response = app
+            let answer = app
                 .executor
                 .execute(*request, client, AllowedOperations::QueriesAndMutations, wants_cost)
                 .await;
-            single_response(&head.headers, &response)
+            single_response(&head.headers, answer)
         }
         GraphqlBody::Batch(requests) => {
             let (executor, client) = (&app.executor, &identity.client);
-            let responses = requests.into_iter().map(|request| async move {
-                GraphqlResponse(
-                    &executor
-                        .execute(
-                            request,
-                            client,
-                            AllowedOperations::QueriesAndMutations,
-                            wants_cost,
-                        )
-                        .await,
-                )
-                .to_json()
-            });
-            let responses = stream::iter(responses).buffered(BATCH_CONCURRENCY);
-            let responses: Vec<String> = responses.collect().await;
-            json_response(StatusCode::OK, JSON, format!("[{}]", responses.join(",")))
+            let allowed = AllowedOperations::QueriesAndMutations;
+            let answers = requests
+                .into_iter()
+                .map(|request| executor.execute(request, client, allowed, wants_cost));
+            let mut answers = stream::iter(answers).buffered(BATCH_CONCURRENCY);
+            let mut body = vec![b'['];
+            while let Some(answer) = answers.next().await {
+                if body.len() > 1 {
+                    body.push(b',');
+                }
+                body.extend_from_slice(answer.json());
+            }
+            body.push(b']');
+            json_response(StatusCode::OK, JSON, body)
         }
     }
 }
@@ -91,23 +89,42 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
         Ok(identity) => identity,
         Err(error) => return error_response(error),
     };
-    let query = head.uri.query().unwrap_or_default();
-    let request = match async_graphql::http::parse_query_string(query) {
-        Ok(request) if !request.query.is_empty() => request,
-        _ => {
-            return error_response(ApiError::bad_request(
-                "expected a GraphQL document in the parameter `query`",
-            ));
-        }
+    let request = match parse_query_string(head.uri.query().unwrap_or_default()) {
+        Ok(request) => request,
+        Err(error) => return error_response(error),
     };
     if wants_events(&head.headers) {
         return sse::respond(&app, request, identity, AllowedOperations::QueriesAndSubscriptions);
     }
-    let response = app
+    let answer = app
         .executor
         .execute(request, &identity.client, AllowedOperations::QueriesOnly, false)
         .await;
-    single_response(&head.headers, &response)
+    single_response(&head.headers, answer)
+}
+
+/// Reads a request from the parameters of a URL.
+fn parse_query_string(query: &str) -> Result<GraphqlRequest, ApiError> {
+    let mut request = GraphqlRequest::default();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match &*name {
+            "query" => request.query = value.into_owned(),
+            "operationName" if !value.is_empty() => {
+                request.operation_name = Some(value.into_owned());
+            }
+            "variables" if !value.is_empty() => {
+                let problem = "variables: expected the JSON of an object";
+                let variables = serde_json::from_str(&value);
+                request.variables = variables.map_err(|_| ApiError::bad_request(problem))?;
+            }
+            _ => {}
+        }
+    }
+    if request.query.is_empty() {
+        let problem = "expected a GraphQL document in the parameter `query`";
+        return Err(ApiError::bad_request(problem));
+    }
+    Ok(request)
 }
 
 /// The media types that a client accepts, in its order.
@@ -129,25 +146,21 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accepted(headers).find(is_known).is_some_and(|first| first.eq_ignore_ascii_case(EVENTS))
 }
 
-fn single_response(headers: &HeaderMap, response: &async_graphql::Response) -> Response {
+fn single_response(headers: &HeaderMap, answer: Answer) -> Response {
     if !accepts(headers, GRAPHQL_JSON) {
-        return json_response(StatusCode::OK, JSON, GraphqlResponse(response).to_json());
+        return json_response(StatusCode::OK, JSON, answer.into_json());
     }
-    let is_busy = |error| error_code(error) == Code::RateLimited.as_str();
-    let status = match response.errors.as_slice() {
-        _ if !is_request_error(response) => StatusCode::OK,
-        [error] if is_busy(error) => StatusCode::SERVICE_UNAVAILABLE,
+    let is_busy = |code: &&str| *code == Code::RateLimited.as_str();
+    let status = match answer.error_codes() {
+        _ if !answer.is_refused() => StatusCode::OK,
+        [code] if is_busy(code) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::BAD_REQUEST,
     };
-    json_response(
-        status,
-        HeaderValue::from_static(GRAPHQL_JSON),
-        GraphqlResponse(response).to_json(),
-    )
+    json_response(status, HeaderValue::from_static(GRAPHQL_JSON), answer.into_json())
 }
 
-fn json_response(status: StatusCode, kind: HeaderValue, text: String) -> Response {
-    let mut response = (status, text).into_response();
+fn json_response(status: StatusCode, kind: HeaderValue, json: Vec<u8>) -> Response {
+    let mut response = (status, json).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     let private = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, private);
@@ -208,11 +221,12 @@ fn parse_body(body: &[u8], limits: &QueryLimits) -> Result<GraphqlBody, ApiError
     if body.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'[') {
         return Ok(GraphqlBody::Single(Box::new(serde_json::from_slice(body).map_err(invalid)?)));
     }
-    let requests: Vec<async_graphql::Request> = serde_json::from_slice(body).map_err(invalid)?;
+    let requests: Vec<GraphqlRequest> = serde_json::from_slice(body).map_err(invalid)?;
     if requests.is_empty() {
         return Err(ApiError::bad_request("the batch is empty"));
     }
-    limits.check_batch(requests.len())?;
+    let batch = limits.check_batch(requests.len());
+    batch.map_err(|error| ApiError::new(Code::TooComplex, error.message))?;
     Ok(GraphqlBody::Batch(requests))
 }
 
@@ -226,13 +240,13 @@ mod tests {
         let mut supports = HeaderMap::new();
         supports.insert(header::ACCEPT, HeaderValue::from_static(GRAPHQL_JSON));
         let status = |headers: &HeaderMap, code| {
-            single_response(headers, &ApiError::new(code, "no").into()).status()
+            single_response(headers, Answer::refused(&ApiError::new(code, "no").into())).status()
         };
         assert_eq!(status(&supports, Code::BadRequest), StatusCode::BAD_REQUEST);
         assert_eq!(status(&supports, Code::RateLimited), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(status(&HeaderMap::new(), Code::RateLimited), StatusCode::OK);
-        let executed = ApiError::new(Code::RateLimited, "no").into_unknown_outcome();
-        assert_eq!(single_response(&supports, &executed).status(), StatusCode::OK);
+        let abandoned = Answer::abandoned(&ApiError::new(Code::RateLimited, "no").into());
+        assert_eq!(single_response(&supports, abandoned).status(), StatusCode::OK);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use roundtable_domain::Code;
-use roundtable_graphql::{ApiError, GraphqlResponse};
+use roundtable_graphql::{Answer, ApiError};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
@@ -25,7 +25,7 @@ pub(super) fn error_response(error: ApiError) -> Response {
 }
 
 pub(super) fn with_status(status: StatusCode, error: ApiError) -> Response {
-    let mut response = (status, GraphqlResponse(&error.into()).to_json()).into_response();
+    let mut response = (status, Answer::refused(&error.into()).into_json()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     if status == StatusCode::UNAUTHORIZED {
         let bearer = HeaderValue::from_static("Bearer");

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use roundtable_domain::Code;
-use roundtable_graphql::{ApiError, GraphqlResponse};
+use roundtable_graphql::{Answer, ApiError, Request};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
 
@@ -28,7 +28,7 @@ const COMPLETE: Bytes = Bytes::from_static(b"event: complete\ndata:\n\n");
 
 pub(super) fn respond(
     app: &AppState,
-    request: async_graphql::Request,
+    request: Request,
     identity: ClientIdentity,
     allowed: AllowedOperations,
 ) -> Response {
@@ -60,7 +60,7 @@ pub(super) fn respond(
 /// Sends events until the stream ends, the client disconnects, or it stops reading.
 async fn send_events(
     app: &AppState,
-    mut events: BoxStream<'static, async_graphql::Response>,
+    mut events: BoxStream<'static, Answer>,
     identity: &ClientIdentity,
     to: &mpsc::Sender<Bytes>,
 ) {
@@ -79,9 +79,9 @@ async fn send_events(
             () = app.shutdown.clone().triggered() => return,
             _ = keepalive.tick() => KEEPALIVE,
             next = events.next() => match next {
-                Some(response) => {
-                    let json = GraphqlResponse(&response).to_json();
-                    Bytes::from(format!("event: next\ndata: {json}\n\n"))
+                Some(answer) => {
+                    let parts: [&[u8]; 3] = [b"event: next\ndata: ", answer.json(), b"\n\n"];
+                    Bytes::from(parts.concat())
                 }
                 None => COMPLETE,
             },

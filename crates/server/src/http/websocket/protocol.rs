@@ -1,8 +1,7 @@
 //! Messages and close codes of `graphql-transport-ws`.
 
-use async_graphql::{Request, Response};
 use axum::extract::ws::{CloseFrame, Message};
-use roundtable_graphql::{GraphqlError, GraphqlResponse};
+use roundtable_graphql::{Answer, Request};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -82,13 +81,14 @@ pub(super) fn complete(id: &str) -> Message {
     message("complete", &[("id", id.into())])
 }
 
-pub(super) fn next(id: &str, response: &Response) -> Message {
-    let payload = serde_json::to_value(GraphqlResponse(response)).unwrap_or_default();
-    message("next", &[("id", id.into()), ("payload", payload)])
+/// Returns an answer as a message. The answer is copied as it is, not parsed again.
+pub(super) fn next(id: &str, answer: &Answer) -> Message {
+    let (id, payload) = (serde_json::Value::from(id), String::from_utf8_lossy(answer.json()));
+    Message::text(format!(r#"{{"id":{id},"payload":{payload},"type":"next"}}"#))
 }
 
-pub(super) fn error(id: &str, response: &Response) -> Message {
-    let errors: Vec<GraphqlError<'_>> = response.errors.iter().map(GraphqlError).collect();
-    let payload = serde_json::to_value(errors).unwrap_or_default();
-    message("error", &[("id", id.into()), ("payload", payload)])
+pub(super) fn error(id: &str, refused: &Answer) -> Message {
+    let answer: serde_json::Value = serde_json::from_slice(refused.json()).unwrap_or_default();
+    let errors = answer.get("errors").cloned().unwrap_or_default();
+    message("error", &[("id", id.into()), ("payload", errors)])
 }

@@ -6,13 +6,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_graphql::Request;
 use axum::extract::ws::{Message, WebSocket};
 use futures::stream::SplitSink;
 use futures::{SinkExt as _, StreamExt as _};
 use parking_lot::Mutex;
 use roundtable_domain::Code;
-use roundtable_graphql::{ApiError, is_request_error};
+use roundtable_graphql::{Answer, ApiError, Request};
 use roundtable_model::Secret;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -213,8 +212,8 @@ impl<'a> WebSocketSession<'a> {
         let running = self.tasks.lock().len();
         if running >= max {
             let message = format!("a connection has at most {max} subscriptions; end one first");
-            let response = ApiError::new(Code::TooComplex, message).into();
-            return self.queue(error(&id, &response)).await.ok_or(None);
+            let refused = Answer::refused(&ApiError::new(Code::TooComplex, message).into());
+            return self.queue(error(&id, &refused)).await.ok_or(None);
         }
         let identity = self.authenticate().await?;
         let (app, out, tasks) = (self.app.clone(), self.out.clone(), Arc::clone(&self.tasks));
@@ -253,12 +252,12 @@ async fn send_events(
     out: &mpsc::Sender<Message>,
 ) -> Option<Message> {
     let mut stream = app.executor.execute_stream(request, &identity.client, AllowedOperations::All);
-    while let Some(response) = stream.next().await {
-        if is_request_error(&response) {
-            return Some(error(id, &response));
+    while let Some(answer) = stream.next().await {
+        if answer.is_refused() {
+            return Some(error(id, &answer));
         }
         // Waits while the queue is full: nothing is buffered for a client that does not read.
-        out.send(next(id, &response)).await.ok()?;
+        out.send(next(id, &answer)).await.ok()?;
     }
     Some(complete(id))
 }

@@ -1,0 +1,113 @@
+//! Errors of fields and requests, as clients read them.
+
+use apollo_compiler::validation::DiagnosticList;
+use serde::Serialize;
+
+/// The error of one field. The other fields are answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    pub code: &'static str,
+    pub message: String,
+}
+
+/// The error of a request that was not executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestError {
+    pub code: &'static str,
+    pub message: String,
+    /// Line and column in the document, both from 1.
+    pub location: Option<Location>,
+}
+
+/// A line and a column of a document, both from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Location {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl FieldError {
+    /// Returns the error of something that cannot happen.
+    pub(crate) fn internal(message: &str) -> Self {
+        Self { code: "INTERNAL", message: message.into() }
+    }
+}
+
+impl RequestError {
+    pub(crate) const BAD_REQUEST: &'static str = "BAD_REQUEST";
+    pub(crate) const TOO_COMPLEX: &'static str = "TOO_COMPLEX";
+
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { code: Self::BAD_REQUEST, message: message.into(), location: None }
+    }
+
+    /// Returns the first of the errors that a document has.
+    pub(crate) fn of_diagnostics(errors: &DiagnosticList) -> Self {
+        let first = errors.iter().next().map(|error| error.to_json());
+        let unknown = || Self::new("the document is not valid");
+        first.map_or_else(unknown, |error| Self {
+            location: error
+                .locations
+                .first()
+                .map(|at| Location { line: at.line, column: at.column }),
+            ..Self::new(error.message)
+        })
+    }
+}
+
+/// A step of the path from the root of an answer to a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum PathStep<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// An error in the form in which answers list it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListedError<'a> {
+    message: String,
+    /// AppSync's place for the code.
+    error_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locations: Option<[Location; 1]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    path: Vec<PathStep<'a>>,
+    extensions: ErrorExtensions,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorExtensions {
+    code: &'static str,
+    /// Present if the request may or may not have taken effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'static str>,
+}
+
+impl<'a> ListedError<'a> {
+    pub(crate) fn new(
+        error: &FieldError,
+        path: &[PathStep<'a>],
+        location: Option<Location>,
+    ) -> Self {
+        let FieldError { code, message } = error.clone();
+        let (locations, path) = (location.map(|at| [at]), path.to_vec());
+        let extensions = ErrorExtensions { code, outcome: None };
+        Self { message, error_type: code, locations, path, extensions }
+    }
+
+    pub(crate) fn of_request(error: &RequestError) -> Self {
+        let RequestError { code, message, location } = error.clone();
+        Self::new(&FieldError { code, message }, &[], location)
+    }
+
+    pub(crate) fn with_unknown_outcome(mut self) -> Self {
+        self.extensions.outcome = Some("UNKNOWN");
+        self
+    }
+
+    pub(crate) const fn code(&self) -> &'static str {
+        self.error_type
+    }
+}

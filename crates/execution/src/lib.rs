@@ -1,0 +1,45 @@
+//! Execution of GraphQL documents, for any schema.
+//!
+//! A document is compiled to a [`Plan`] once. Running a plan has two steps. First it reads: each edge of
+//! the plan is called once, with all parents that need it, and returns a [`Column`] of children. Then it
+//! writes: the answer goes into one buffer, depth first, in the order of the document.
+//!
+//! Types of the schema implement [`Object`]; this crate knows none of them.
+
+mod answer;
+mod column;
+mod documents;
+mod error;
+mod generated;
+mod input;
+mod leaf;
+mod limits;
+mod plan;
+mod request;
+mod resolve;
+mod rows;
+mod schema;
+mod tokens;
+mod write;
+mod writer;
+
+pub use apollo_compiler::response::{JsonMap, JsonValue};
+
+pub use self::answer::Answer;
+pub use self::column::{Added, Column, Output};
+pub use self::documents::{Documents, PreparedRequest};
+pub use self::error::{FieldError, Location, RequestError};
+#[doc(hidden)]
+pub use self::generated::{
+    BoxFuture, event_columns, fact, input_object, join, join_all, occurrences, read_fact,
+    read_field, ready, unknown_edge, unknown_leaf, write_leaf,
+};
+pub use self::input::{Arguments, Given, Input, InputError};
+pub use self::leaf::{Leaf, List, Nullable};
+pub use self::limits::QueryLimits;
+pub use self::plan::{OperationType, Plan, Variables};
+pub use self::request::Request;
+pub use self::resolve::{execute, execute_event, subscribed_field};
+pub use self::rows::{Context, Events, Fact, Facts, Listed, Object, RootFields, Subscribing};
+pub use self::schema::{PageSizes, Schema};
+pub use self::writer::Writer;

@@ -1,0 +1,114 @@
+//! Arguments of a plan: constants, variables, and values that contain variables.
+
+use apollo_compiler::ast::FieldDefinition;
+use apollo_compiler::executable::{Field, Value};
+use apollo_compiler::{Name, Node};
+
+use super::{Edge, Variables};
+use crate::input::Arguments;
+use crate::{JsonMap, JsonValue};
+
+/// An argument as the document gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ArgumentPlan {
+    /// Neither given nor defined by the schema.
+    Absent,
+    Constant(JsonValue),
+    /// A variable, and the schema's default if it is not given.
+    Variable(Name, Option<JsonValue>),
+    List(Vec<ArgumentPlan>),
+    Object(Vec<(Name, ArgumentPlan)>),
+}
+
+impl ArgumentPlan {
+    /// Returns the plans of all arguments that the schema lists for a field.
+    pub(super) fn all(definition: &FieldDefinition, field: &Field) -> Vec<Self> {
+        let arguments = definition.arguments.iter().map(|argument| {
+            let default = argument.default_value.as_ref().map(|value| constant(value));
+            let given = field.arguments.iter().find(|given| given.name == argument.name);
+            match given.map(|given| Self::of(&given.value)) {
+                None => default.map_or(Self::Absent, Self::Constant),
+                Some(Self::Variable(name, _)) => Self::Variable(name, default),
+                Some(given) => given,
+            }
+        });
+        arguments.collect()
+    }
+
+    fn of(value: &Node<Value>) -> Self {
+        if !has_variable(value) {
+            return Self::Constant(constant(value));
+        }
+        match &**value {
+            Value::Variable(name) => Self::Variable(name.clone(), None),
+            Value::List(values) => Self::List(values.iter().map(Self::of).collect()),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.clone(), Self::of(value)));
+                Self::Object(fields.collect())
+            }
+            other => Self::Constant(constant(other)),
+        }
+    }
+
+    /// Returns the value for these variables; `None` if it is not given.
+    pub(super) fn value(&self, variables: &Variables) -> Option<JsonValue> {
+        match self {
+            Self::Absent => None,
+            Self::Constant(value) => Some(value.clone()),
+            Self::Variable(name, default) => {
+                variables.0.get(name.as_str()).or(default.as_ref()).cloned()
+            }
+            Self::List(values) => {
+                let values = values.iter();
+                let values = values.map(|value| value.value(variables).unwrap_or(JsonValue::Null));
+                Some(JsonValue::Array(values.collect()))
+            }
+            Self::Object(fields) => {
+                let fields = fields.iter().filter_map(|(name, value)| {
+                    Some((name.as_str().into(), value.value(variables)?))
+                });
+                Some(JsonValue::Object(fields.collect::<JsonMap>()))
+            }
+        }
+    }
+}
+
+impl Arguments {
+    pub(crate) fn of(edge: &Edge, variables: &Variables) -> Self {
+        Self(edge.arguments.iter().map(|plan| plan.value(variables)).collect())
+    }
+}
+
+fn has_variable(value: &Value) -> bool {
+    match value {
+        Value::Variable(_) => true,
+        Value::List(values) => values.iter().any(|value| has_variable(value)),
+        Value::Object(fields) => fields.iter().any(|(_, value)| has_variable(value)),
+        _ => false,
+    }
+}
+
+/// Returns a value without variables.
+fn constant(value: &Value) -> JsonValue {
+    match value {
+        Value::Null | Value::Variable(_) => JsonValue::Null,
+        Value::Enum(name) => name.as_str().into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Boolean(value) => (*value).into(),
+        // A number that does not fit is left as a text, which no number accepts.
+        Value::Int(number) => number.as_str().parse::<i64>().map_or_else(
+            |_| number.try_to_f64().map_or_else(|_| number.as_str().into(), JsonValue::from),
+            JsonValue::from,
+        ),
+        Value::Float(number) => {
+            number.try_to_f64().map_or_else(|_| number.as_str().into(), JsonValue::from)
+        }
+        Value::List(values) => {
+            JsonValue::Array(values.iter().map(|value| constant(value)).collect())
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.as_str().into(), constant(value)));
+            JsonValue::Object(fields.collect::<JsonMap>())
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Reading: each edge of a plan once, for all of its parents.
+
+use apollo_compiler::introspection;
+use futures::future::{BoxFuture, join, join_all};
+
+use crate::answer::Answer;
+use crate::column::Column;
+use crate::documents::{Documents, PreparedRequest};
+use crate::error::FieldError;
+use crate::generated::{ready, unknown_edge, unknown_leaf};
+use crate::input::Arguments;
+use crate::plan::{Edge, Node, OperationType, Plan, Variables};
+use crate::rows::{Context, Object, Objects, Rows};
+use crate::write::AnswerWriter;
+use crate::writer::Writer;
+use crate::{JsonMap, Schema};
+
+/// What an edge found, and everything below it.
+pub(crate) struct Resolved<C> {
+    pub(crate) column: Column<C>,
+    /// For each part of the column: the edges of its node, `None` if they are not part of the answer.
+    pub(crate) parts: Vec<ResolvedNode<C>>,
+}
+
+pub(crate) struct ResolvedNode<C> {
+    /// The index of the node in its edge.
+    pub(crate) node: usize,
+    pub(crate) edges: Vec<Option<Resolved<C>>>,
+}
+
+/// One execution of a plan.
+pub(crate) struct Execution<'a, C> {
+    pub(crate) context: &'a C,
+    pub(crate) variables: &'a Variables,
+    pub(crate) answer_bytes_max: usize,
+}
+
+/// Executes a query or a mutation on the root object of its type.
+pub async fn execute<T: Object>(
+    documents: &Documents,
+    request: &PreparedRequest,
+    context: &T::Context,
+    root: T,
+) -> Answer {
+    let PreparedRequest { plan, variables } = request;
+    let answer_bytes_max = documents.limits().answer_bytes_max;
+    let execution = Execution { context, variables, answer_bytes_max };
+    let rows = Objects::new(vec![root]);
+    let edges = match plan.operation_type() {
+        OperationType::Mutation => execution.one_by_one(&plan.root, &rows).await,
+        _ => execution.node(&plan.root, &rows).await,
+    };
+    let about_schema = introspect(documents.schema(), plan, variables);
+    AnswerWriter::new(&execution, &about_schema).write(&plan.root, &rows, &edges)
+}
+
+/// Answers an event of a subscription.
+pub async fn execute_event<C: Context>(
+    documents: &Documents,
+    request: &PreparedRequest,
+    context: &C,
+    event: Column<C>,
+) -> Answer {
+    context.start_step();
+    let PreparedRequest { plan, variables } = request;
+    let answer_bytes_max = documents.limits().answer_bytes_max;
+    let execution = Execution { context, variables, answer_bytes_max };
+    let mut edges = Vec::new();
+    if let Some(edge) = plan.root.edges.first() {
+        edges.push(Some(execution.column(edge, event).await));
+    }
+    let about_schema = JsonMap::new();
+    AnswerWriter::new(&execution, &about_schema).write(&plan.root, &NoRows, &edges)
+}
+
+/// Returns the root field of a subscription, and its arguments.
+pub fn subscribed_field(request: &PreparedRequest) -> Option<(u16, Arguments)> {
+    let edge = request.plan.root.edges.first()?;
+    Some((edge.field, Arguments::of(edge, &request.variables)))
+}
+
+/// Answers the fields about the schema.
+fn introspect(schema: &Schema, plan: &Plan, variables: &Variables) -> JsonMap {
+    if !plan.introspects {
+        return JsonMap::new();
+    }
+    let answer = introspection::partial_execute(
+        &schema.types,
+        &schema.implementers,
+        &plan.document,
+        &plan.operation,
+        &variables.0,
+    );
+    answer.ok().and_then(|answer| answer.data).unwrap_or_default()
+}
+
+impl<C: Context> Execution<'_, C> {
+    /// Reads everything below the objects of a node.
+    fn node<'b>(
+        &'b self,
+        node: &'b Node,
+        rows: &'b dyn Rows<C>,
+    ) -> BoxFuture<'b, Vec<Option<Resolved<C>>>> {
+        Box::pin(async move {
+            let leaves = node.leaves.iter().filter(|(_, when)| when.holds(self.variables));
+            let leaves: Vec<u16> = leaves.map(|(field, _)| *field).collect();
+            let facts = rows.read_facts(self.context, &leaves);
+            let edges = node.edges.iter().map(|edge| self.edge(edge, rows));
+            let ((), edges) = join(facts, join_all(edges)).await;
+            edges
+        })
+    }
+
+    /// Reads the edges of a node one after the other.
+    async fn one_by_one(&self, node: &Node, rows: &dyn Rows<C>) -> Vec<Option<Resolved<C>>> {
+        let mut edges = Vec::with_capacity(node.edges.len());
+        for edge in &node.edges {
+            self.context.start_step();
+            edges.push(self.edge(edge, rows).await);
+        }
+        edges
+    }
+
+    async fn edge(&self, edge: &Edge, rows: &dyn Rows<C>) -> Option<Resolved<C>> {
+        if !edge.condition.holds(self.variables) {
+            return None;
+        }
+        let arguments = Arguments::of(edge, self.variables);
+        let column = rows.read_edge(self.context, edge.field, &arguments).await;
+        Some(self.column(edge, column).await)
+    }
+
+    /// Reads everything below the children that an edge found.
+    async fn column(&self, edge: &Edge, column: Column<C>) -> Resolved<C> {
+        let parts = column.parts.iter().map(|part| async {
+            let mut nodes = edge.nodes.iter();
+            let node = nodes.position(|node| node.type_name == part.type_name);
+            let found = node.and_then(|index| edge.nodes.get(index));
+            match (node, found) {
+                (Some(index), Some(node)) => {
+                    ResolvedNode { node: index, edges: self.node(node, &*part.rows).await }
+                }
+                // Columns are checked against the schema when they are compiled.
+                _ => ResolvedNode { node: usize::MAX, edges: Vec::new() },
+            }
+        });
+        let parts = join_all(parts).await;
+        Resolved { column, parts }
+    }
+}
+
+/// The root of a subscription, which has no fields but its event.
+struct NoRows;
+
+impl<C: Context> Rows<C> for NoRows {
+    fn read_facts<'a>(&'a self, _: &'a C, _: &'a [u16]) -> BoxFuture<'a, ()> {
+        ready(())
+    }
+
+    fn read_edge<'a>(&'a self, _: &'a C, _: u16, _: &'a Arguments) -> BoxFuture<'a, Column<C>> {
+        unknown_edge(1)
+    }
+
+    fn write_leaf(&self, _: usize, _: &C, _: u16, _: &mut Writer) -> Result<(), FieldError> {
+        Err(unknown_leaf())
+    }
+}
+
+impl FieldError {
+    pub(crate) fn unexpected_null() -> Self {
+        Self::internal("a value is missing")
+    }
+}

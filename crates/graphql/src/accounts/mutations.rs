@@ -1,0 +1,227 @@
+//! Mutations of accounts, sessions, profiles, API keys and invitations.
+
+use roundtable_domain::{AccountError, Edit, ProfileChange, SignUp};
+use roundtable_execution::Given;
+use roundtable_graphql_macros::{fields, input};
+use roundtable_model::{
+    ApiKeyId, Date, Email, Handle, InviteCode, Nickname, RequestId, Role, Secret, Tag, Time, UserId,
+};
+
+use super::{ApiKey, AuthPayload, Invitation};
+use crate::ApiError;
+use crate::edits::{edit, edit_non_null, edit_or_default};
+use crate::media::MediaInput;
+use crate::request::RequestContext;
+use crate::users::User;
+
+// Not `Debug`, because it contains a password.
+#[input]
+pub(crate) struct RegisterInput {
+    email: Email,
+    password: String,
+    nickname: Nickname,
+    invitation: Option<InviteCode>,
+    full_name: Option<String>,
+    language: Option<String>,
+}
+
+impl From<RegisterInput> for SignUp {
+    fn from(input: RegisterInput) -> Self {
+        let RegisterInput { email, password, nickname, invitation, full_name, language } = input;
+        let password = Secret::new(password);
+        Self { email, password, nickname, handle: None, invitation, full_name, language }
+    }
+}
+
+#[input]
+#[derive(Debug)]
+pub(crate) struct UpdateProfileInput {
+    nickname: Given<Nickname>,
+    handle: Given<Handle>,
+    full_name: Given<String>,
+    display_name: Given<String>,
+    bio: Given<String>,
+    birth_date: Given<Date>,
+    country: Given<String>,
+    language: Given<String>,
+    gender: Given<String>,
+    pronouns: Given<String>,
+    tags: Given<Vec<Tag>>,
+    profile_image: Given<MediaInput>,
+    is_private: Given<bool>,
+}
+
+impl UpdateProfileInput {
+    fn change(self) -> Result<ProfileChange, ApiError> {
+        Ok(ProfileChange {
+            nickname: edit_non_null("nickname", self.nickname)?,
+            handle: edit(self.handle),
+            full_name: edit(self.full_name),
+            display_name: edit(self.display_name),
+            bio: edit(self.bio),
+            birth_date: edit(self.birth_date),
+            country: edit(self.country),
+            language: edit(self.language),
+            gender: edit(self.gender),
+            pronouns: edit(self.pronouns),
+            tags: edit_or_default(self.tags),
+            profile_image: match self.profile_image {
+                Given::Absent => Edit::Keep,
+                Given::Null => Edit::Clear,
+                Given::Value(image) => Edit::Set(image.into()),
+            },
+            is_private: edit_non_null("isPrivate", self.is_private)?,
+        })
+    }
+}
+
+pub(crate) struct AccountMutations;
+
+#[fields(Mutation)]
+impl AccountMutations {
+    async fn register(
+        context: &RequestContext,
+        input: RegisterInput,
+        request_id: Option<RequestId>,
+    ) -> Result<AuthPayload, ApiError> {
+        let (accounts, address) = (context.services().accounts(), context.client().address);
+        let signed_in = accounts.register(&input.into(), address, request_id.as_ref()).await?;
+        AuthPayload::issue(context, signed_in).await
+    }
+
+    async fn login(
+        context: &RequestContext,
+        email: Email,
+        password: String,
+    ) -> Result<AuthPayload, ApiError> {
+        let (accounts, address) = (context.services().accounts(), context.client().address);
+        let signed_in = accounts.login(&email, &Secret::new(password), address).await?;
+        AuthPayload::issue(context, signed_in).await
+    }
+
+    async fn refresh_token(
+        context: &RequestContext,
+        refresh_token: String,
+    ) -> Result<AuthPayload, ApiError> {
+        let accounts = context.services().accounts();
+        let signed_in = accounts.refresh(&Secret::new(refresh_token)).await?;
+        AuthPayload::issue(context, signed_in).await
+    }
+
+    async fn logout(
+        context: &RequestContext,
+        refresh_token: Option<String>,
+        everywhere: Option<bool>,
+    ) -> Result<bool, ApiError> {
+        let accounts = context.services().accounts();
+        if everywhere.unwrap_or(false) {
+            accounts.logout_everywhere(context.caller()?).await?;
+            return Ok(true);
+        }
+        if let Some(token) = refresh_token {
+            return Ok(accounts.logout(&Secret::new(token)).await?);
+        }
+        let caller = context.caller()?;
+        match &context.client().session {
+            Some(session) => Ok(accounts.logout_session(caller, session).await?),
+            None => Err(AccountError::SessionEnded.into()),
+        }
+    }
+
+    async fn change_password(
+        context: &RequestContext,
+        current: String,
+        next: String,
+    ) -> Result<bool, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        let (current, next) = (Secret::new(current), Secret::new(next));
+        let session = context.client().session.as_ref();
+        accounts.change_password(caller, session, &current, &next).await?;
+        Ok(true)
+    }
+
+    async fn change_email(
+        context: &RequestContext,
+        password: String,
+        email: Email,
+    ) -> Result<User, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.change_email(caller, &Secret::new(password), &email).await?.into())
+    }
+
+    async fn update_profile(
+        context: &RequestContext,
+        input: UpdateProfileInput,
+        request_id: Option<RequestId>,
+    ) -> Result<User, ApiError> {
+        let change = input.change()?;
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.update_profile(caller, &change, request_id.as_ref()).await?.into())
+    }
+
+    async fn delete_account(
+        context: &RequestContext,
+        confirm_nickname: Nickname,
+    ) -> Result<bool, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        accounts.delete_account(caller, &confirm_nickname).await?;
+        Ok(true)
+    }
+
+    async fn set_user_roles(
+        context: &RequestContext,
+        user_id: UserId,
+        roles: Vec<Role>,
+        request_id: Option<RequestId>,
+    ) -> Result<User, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.set_roles(caller, &user_id, &roles, request_id.as_ref()).await?.into())
+    }
+
+    async fn suspend_user(
+        context: &RequestContext,
+        user_id: UserId,
+        reason: String,
+        request_id: Option<RequestId>,
+    ) -> Result<User, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.suspend(caller, &user_id, &reason, request_id.as_ref()).await?.into())
+    }
+
+    async fn unsuspend_user(
+        context: &RequestContext,
+        user_id: UserId,
+        request_id: Option<RequestId>,
+    ) -> Result<User, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.unsuspend(caller, &user_id, request_id.as_ref()).await?.into())
+    }
+
+    async fn create_api_key(
+        context: &RequestContext,
+        name: String,
+        scopes: Vec<String>,
+        expires_at: Option<Time>,
+    ) -> Result<ApiKey, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.create_key(caller, &name, &scopes, expires_at).await?.into())
+    }
+
+    async fn revoke_api_key(
+        context: &RequestContext,
+        id: ApiKeyId,
+        request_id: Option<RequestId>,
+    ) -> Result<ApiKey, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.revoke_key(caller, &id, request_id.as_ref()).await?.into())
+    }
+
+    async fn create_invitation(
+        context: &RequestContext,
+        uses: Option<u64>,
+        expires_at: Option<Time>,
+    ) -> Result<Invitation, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.invite(caller, uses, expires_at).await?.into())
+    }
+}

@@ -1,0 +1,231 @@
+//! Comments: their type, queries, mutations and subscriptions.
+
+use roundtable_domain::{CommentEngagement, LiveEvent, NewComment, Topic};
+use roundtable_execution::{Fact, FieldError};
+use roundtable_graphql_macros::{fields, input, object};
+use roundtable_model::table::Order;
+use roundtable_model::{CommentId, PostId, RequestId, UserId, entities};
+
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::ModelSortDirection;
+use crate::events::{EventStream, subscribe};
+use crate::node::node_id;
+use crate::objects::objects;
+use crate::posts::Post;
+use crate::request::RequestContext;
+use crate::users::User;
+
+objects! {
+    Comment of entities::Comment;
+}
+
+impl Comment {
+    pub(crate) async fn load(
+        context: &RequestContext,
+        keys: &[(PostId, CommentId)],
+    ) -> Result<Vec<Option<Self>>, ApiError> {
+        let comments = context.services().comments().comments(context.viewer(), keys).await?;
+        Ok(comments.into_iter().map(|comment| comment.map(Self::from)).collect())
+    }
+
+    /// By its id alone, a comment costs more than with its post.
+    pub(crate) async fn load_by_id(
+        context: &RequestContext,
+        ids: &[CommentId],
+    ) -> Result<Vec<Option<Self>>, ApiError> {
+        let comments = context.services().comments().by_ids(context.viewer(), ids).await?;
+        Ok(comments.into_iter().map(|comment| comment.map(Self::from)).collect())
+    }
+}
+
+/// The counters of a comment, and whether the viewer likes it.
+pub(crate) struct Engagement(CommentEngagement);
+
+impl Fact<Comment> for Engagement {
+    async fn read(comments: &[Comment], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
+        let key = |comment: &Comment| (comment.0.post_id.clone(), comment.0.id.clone());
+        let keys: Vec<_> = comments.iter().map(key).collect();
+        let engagement = context.services().comments().engagement(context.viewer(), &keys).await;
+        Ok(engagement.map_err(ApiError::from)?.into_iter().map(Self).collect())
+    }
+}
+
+#[object(of = self.0)]
+impl Comment {
+    fn node_id(&self) -> String {
+        node_id("Comment", &[&self.0.post_id, &self.0.id])
+    }
+
+    async fn post(
+        comments: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Option<Post>>, ApiError> {
+        let ids: Vec<PostId> = comments.iter().map(|comment| comment.0.post_id.clone()).collect();
+        Post::load(context, &ids).await
+    }
+
+    async fn user(
+        comments: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Option<User>>, ApiError> {
+        let ids: Vec<UserId> = comments.iter().map(|comment| comment.0.user_id.clone()).collect();
+        User::load(context, &ids).await
+    }
+
+    fn likes_count(engagement: &Engagement) -> u64 {
+        engagement.0.counter.likes
+    }
+
+    fn replies_count(engagement: &Engagement) -> u64 {
+        engagement.0.counter.replies
+    }
+
+    fn viewer_has_liked(engagement: &Engagement) -> bool {
+        engagement.0.liked
+    }
+
+    async fn replies(
+        &self,
+        context: &RequestContext,
+        paging: PageArguments,
+    ) -> Result<Connection<Comment>, ApiError> {
+        let (comments, viewer) = (context.services().comments(), context.viewer());
+        let parent = &self.0.id;
+        let list = format!("replies to {parent}");
+        let read = async |page: &_| comments.replies(viewer, parent, page).await;
+        Connection::empty_if_hidden(paging.read(context, &list, read).await)
+    }
+}
+
+pub(crate) async fn list_on_post(
+    context: &RequestContext,
+    post: &PostId,
+    order: Order,
+    paging: PageArguments,
+) -> Result<Connection<Comment>, ApiError> {
+    let (comments, viewer) = (context.services().comments(), context.viewer());
+    let list = format!("comments on {post}, {order:?}");
+    paging.read(context, &list, async |page| comments.on(viewer, post, order, page).await).await
+}
+
+pub(crate) async fn list_by_user(
+    context: &RequestContext,
+    user: &UserId,
+    paging: PageArguments,
+) -> Result<Connection<Comment>, ApiError> {
+    let (comments, viewer) = (context.services().comments(), context.viewer());
+    let list = format!("comments of {user}");
+    paging.read(context, &list, async |page| comments.by(viewer, user, page).await).await
+}
+
+pub(crate) struct CommentQueries;
+
+#[fields(Query)]
+impl CommentQueries {
+    async fn get_comment(
+        context: &RequestContext,
+        id: CommentId,
+    ) -> Result<Option<Comment>, ApiError> {
+        Ok(Comment::load_by_id(context, &[id]).await?.into_iter().next().flatten())
+    }
+
+    async fn list_post_comments(
+        context: &RequestContext,
+        post_id: PostId,
+        paging: PageArguments,
+        sort_direction: Option<ModelSortDirection>,
+    ) -> Result<Connection<Comment>, ApiError> {
+        let order = ModelSortDirection::order_or(sort_direction, Order::Ascending);
+        list_on_post(context, &post_id, order, paging).await
+    }
+
+    async fn list_user_comments(
+        context: &RequestContext,
+        user_id: UserId,
+        paging: PageArguments,
+    ) -> Result<Connection<Comment>, ApiError> {
+        list_by_user(context, &user_id, paging).await
+    }
+}
+
+#[input]
+#[derive(Debug)]
+pub(crate) struct AddCommentInput {
+    post_id: PostId,
+    content: String,
+    parent_comment_id: Option<CommentId>,
+}
+
+impl From<AddCommentInput> for NewComment {
+    fn from(AddCommentInput { post_id, content, parent_comment_id }: AddCommentInput) -> Self {
+        Self { post_id, content, parent_comment_id }
+    }
+}
+
+pub(crate) struct CommentMutations;
+
+#[fields(Mutation)]
+impl CommentMutations {
+    async fn add_comment(
+        context: &RequestContext,
+        input: AddCommentInput,
+        request_id: Option<RequestId>,
+    ) -> Result<Comment, ApiError> {
+        let (comments, caller) = (context.services().comments(), context.caller()?);
+        Ok(comments.add(caller, &input.into(), request_id.as_ref()).await?.into())
+    }
+
+    async fn update_comment(
+        context: &RequestContext,
+        comment_id: CommentId,
+        content: String,
+        request_id: Option<RequestId>,
+    ) -> Result<Comment, ApiError> {
+        let (comments, caller) = (context.services().comments(), context.caller()?);
+        Ok(comments.update(caller, &comment_id, &content, request_id.as_ref()).await?.into())
+    }
+
+    async fn delete_comment(
+        context: &RequestContext,
+        comment_id: CommentId,
+        request_id: Option<RequestId>,
+    ) -> Result<Comment, ApiError> {
+        let (comments, caller) = (context.services().comments(), context.caller()?);
+        Ok(comments.delete(caller, &comment_id, request_id.as_ref()).await?.into())
+    }
+
+    async fn like_comment(
+        context: &RequestContext,
+        comment_id: CommentId,
+        request_id: Option<RequestId>,
+    ) -> Result<Comment, ApiError> {
+        let (comments, caller) = (context.services().comments(), context.caller()?);
+        Ok(comments.like(caller, &comment_id, request_id.as_ref()).await?.into())
+    }
+
+    async fn unlike_comment(
+        context: &RequestContext,
+        comment_id: CommentId,
+        request_id: Option<RequestId>,
+    ) -> Result<Comment, ApiError> {
+        let (comments, caller) = (context.services().comments(), context.caller()?);
+        Ok(comments.unlike(caller, &comment_id, request_id.as_ref()).await?.into())
+    }
+}
+
+pub(crate) struct CommentSubscriptions;
+
+#[fields(Subscription)]
+impl CommentSubscriptions {
+    async fn on_add_comment(
+        context: &RequestContext,
+        post_id: PostId,
+    ) -> Result<EventStream<Comment>, ApiError> {
+        subscribe(context, Topic::Comments(post_id), |event| match event {
+            LiveEvent::Comment(comment) => Some((*comment).into()),
+            _ => None,
+        })
+        .await
+    }
+}

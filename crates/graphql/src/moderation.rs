@@ -1,0 +1,205 @@
+//! Moderation cases, reports and decisions, and the statistics and dead letters of the server.
+
+use std::sync::Arc;
+
+use roundtable_domain::ModerationSubject;
+use roundtable_graphql_macros::{fields, input, object};
+use roundtable_model::{CaseId, CommentId, ModerationStatus, PostId, RequestId, UserId, entities};
+
+use crate::ApiError;
+use crate::comments::Comment;
+use crate::connection::{Connection, PageArguments};
+use crate::node::node_id;
+use crate::posts::Post;
+use crate::request::RequestContext;
+use crate::users::User;
+
+/// The number of dead letters that are retried by default, and at most.
+const REDRIVE_DEFAULT: i32 = 100;
+const REDRIVE_MAX: i32 = 10_000;
+
+#[derive(Clone, Debug)]
+pub(crate) struct ModerationCase {
+    case: Arc<entities::ModerationCase>,
+    /// `None` for a case that was just reported: its content is read if the document selects it.
+    content: Option<ReviewedContent>,
+}
+
+#[derive(Clone, Debug)]
+struct ReviewedContent {
+    post: Post,
+    comment: Option<Comment>,
+}
+
+impl From<entities::ModerationCase> for ModerationCase {
+    fn from(case: entities::ModerationCase) -> Self {
+        Self { case: Arc::new(case), content: None }
+    }
+}
+
+impl From<ModerationSubject> for ModerationCase {
+    fn from(ModerationSubject { case, content }: ModerationSubject) -> Self {
+        let (post, comment) = (content.post.into(), content.comment.map(Comment::from));
+        Self { case: Arc::new(case), content: Some(ReviewedContent { post, comment }) }
+    }
+}
+
+impl ModerationCase {
+    /// Returns cases in the order of their ids; `None` where there is none.
+    pub(crate) async fn load(
+        context: &RequestContext,
+        ids: &[CaseId],
+    ) -> Result<Vec<Option<Self>>, ApiError> {
+        let Some(caller) = context.viewer() else { return Ok(vec![None; ids.len()]) };
+        let cases = context.services().moderation().cases(caller, ids).await?;
+        Ok(cases.into_iter().map(|case| case.map(Self::from)).collect())
+    }
+}
+
+#[object(of = self.case)]
+impl ModerationCase {
+    fn node_id(&self) -> String {
+        node_id("ModerationCase", &[&self.case.id])
+    }
+
+    async fn post(&self, context: &RequestContext) -> Result<Option<Post>, ApiError> {
+        if let Some(content) = &self.content {
+            return Ok(Some(content.post.clone()));
+        }
+        let id = self.case.post_id.clone();
+        Ok(Post::load(context, &[id]).await?.into_iter().next().flatten())
+    }
+
+    async fn comment(&self, context: &RequestContext) -> Result<Option<Comment>, ApiError> {
+        if let Some(content) = &self.content {
+            return Ok(content.comment.clone());
+        }
+        let Some(id) = &self.case.comment_id else { return Ok(None) };
+        let key = (self.case.post_id.clone(), id.clone());
+        Ok(Comment::load(context, &[key]).await?.into_iter().next().flatten())
+    }
+
+    async fn decided_by(
+        cases: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Option<User>>, ApiError> {
+        let decided_by = |case: &Self| case.case.decided_by.clone();
+        let ids: Vec<UserId> = cases.iter().filter_map(decided_by).collect();
+        let mut users = User::load(context, &ids).await?.into_iter();
+        let user = |case: &Self| decided_by(case).and_then(|_| users.next().flatten());
+        Ok(cases.iter().map(user).collect())
+    }
+}
+
+/// Totals of the server, and the backlog of its stream processors.
+#[derive(Debug)]
+pub(crate) struct Stats {
+    users: u64,
+    posts: u64,
+    activities: u64,
+    fanout_queue_depth: u64,
+    dlq_depth: u64,
+    stream_lag_ms: u64,
+}
+
+#[object(of = self)]
+impl Stats {}
+
+pub(crate) struct ModerationQueries;
+
+#[fields(Query)]
+impl ModerationQueries {
+    async fn list_moderation_queue(
+        context: &RequestContext,
+        status: Option<ModerationStatus>,
+        paging: PageArguments,
+    ) -> Result<Connection<ModerationCase>, ApiError> {
+        let (caller, moderation) = (context.caller()?, context.services().moderation());
+        let list = format!("cases, {status:?}");
+        let read = async |page: &_| moderation.queue(caller, status, page).await;
+        paging.read(context, &list, read).await
+    }
+
+    async fn stats(context: &RequestContext) -> Result<Stats, ApiError> {
+        let totals = context.services().statistics().totals(context.caller()?).await?;
+        let backlog = context.services().streams.backlog().await?;
+        Ok(Stats {
+            users: totals.users,
+            posts: totals.posts,
+            activities: totals.activities,
+            fanout_queue_depth: backlog.fanout_queue_depth,
+            dlq_depth: backlog.dlq_depth,
+            stream_lag_ms: backlog.stream_lag_ms,
+        })
+    }
+}
+
+#[input]
+#[derive(Debug)]
+pub(crate) struct ModeratePostInput {
+    post_id: PostId,
+    status: ModerationStatus,
+    reason: Option<String>,
+}
+
+pub(crate) struct ModerationMutations;
+
+#[fields(Mutation)]
+impl ModerationMutations {
+    async fn report_post(
+        context: &RequestContext,
+        post_id: PostId,
+        reason: String,
+        request_id: Option<RequestId>,
+    ) -> Result<ModerationCase, ApiError> {
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let request = request_id.as_ref();
+        Ok(moderation.report_post(caller, &post_id, &reason, request).await?.into())
+    }
+
+    async fn report_comment(
+        context: &RequestContext,
+        comment_id: CommentId,
+        reason: String,
+        request_id: Option<RequestId>,
+    ) -> Result<ModerationCase, ApiError> {
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let request = request_id.as_ref();
+        Ok(moderation.report_comment(caller, &comment_id, &reason, request).await?.into())
+    }
+
+    async fn moderate_post(
+        context: &RequestContext,
+        input: ModeratePostInput,
+        request_id: Option<RequestId>,
+    ) -> Result<Post, ApiError> {
+        let ModeratePostInput { post_id, status, reason } = input;
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let (reason, request) = (reason.as_deref(), request_id.as_ref());
+        Ok(moderation.moderate_post(caller, &post_id, status, reason, request).await?.into())
+    }
+
+    async fn moderate_comment(
+        context: &RequestContext,
+        comment_id: CommentId,
+        status: ModerationStatus,
+        reason: Option<String>,
+        request_id: Option<RequestId>,
+    ) -> Result<Comment, ApiError> {
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let (reason, request) = (reason.as_deref(), request_id.as_ref());
+        Ok(moderation.moderate_comment(caller, &comment_id, status, reason, request).await?.into())
+    }
+
+    async fn redrive_dead_letters(
+        context: &RequestContext,
+        max: Option<i32>,
+    ) -> Result<usize, ApiError> {
+        let services = context.services();
+        services.accounts().check_operator(context.caller()?).await?;
+        let max = max.unwrap_or(REDRIVE_DEFAULT);
+        let max = usize::try_from(max).ok().filter(|_| (1..=REDRIVE_MAX).contains(&max));
+        let max = max.ok_or_else(|| ApiError::bad_request("max: expected 1 to 10000"))?;
+        services.streams.redrive(max).await
+    }
+}

@@ -1,0 +1,126 @@
+//! Notifications: their type, queries, mutation and subscription.
+
+use roundtable_domain::NotificationView;
+use roundtable_graphql_macros::{fields, object};
+use roundtable_model::{EntityKind, NotificationId, RequestId, Time, UserId, entities};
+
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::events::{EventStream, event_stream};
+use crate::node::node_id;
+use crate::objects::objects;
+use crate::request::RequestContext;
+use crate::timelines::{ObjectKey, TimelineEntity, load_objects};
+use crate::users::User;
+
+objects! {
+    Notification of NotificationView;
+}
+
+impl Notification {
+    /// Returns the viewer's notifications in the order of their ids; `None` where one is hidden.
+    pub(crate) async fn load(
+        context: &RequestContext,
+        ids: &[NotificationId],
+    ) -> Result<Vec<Option<Self>>, ApiError> {
+        let Some(viewer) = context.viewer() else { return Ok(vec![None; ids.len()]) };
+        let views = context.services().notifications().by_ids(viewer, ids).await?;
+        Ok(views.into_iter().map(|view| view.map(Self::from)).collect())
+    }
+}
+
+#[object(of = self.0.notification)]
+impl Notification {
+    fn node_id(&self) -> String {
+        node_id("Notification", &[&self.0.notification.id])
+    }
+
+    async fn actor(
+        notifications: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Option<User>>, ApiError> {
+        let actor_id = |it: &Self| it.0.notification.actor_id.clone();
+        let ids: Vec<UserId> = notifications.iter().filter_map(actor_id).collect();
+        let mut users = User::load(context, &ids).await?.into_iter();
+        let actor = |it: &Self| {
+            it.0.notification.actor_id.as_ref()?;
+            users.next().flatten()
+        };
+        Ok(notifications.iter().map(actor).collect())
+    }
+
+    fn people_count(&self) -> u64 {
+        self.0.people
+    }
+
+    async fn object(
+        notifications: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Option<TimelineEntity>>, ApiError> {
+        let keys = notifications.iter().map(|it| object_key(&it.0.notification));
+        load_objects(context, &keys.collect::<Vec<_>>()).await
+    }
+}
+
+/// Returns the key of the object of a notification. Quests belong to the recipient.
+fn object_key(notification: &entities::Notification) -> Option<ObjectKey> {
+    let object = notification.object.as_ref()?;
+    let (id, within) = (&object.id, notification.within.as_ref());
+    Some(match (object.entity, within) {
+        (EntityKind::User, _) => ObjectKey::User(id.recast()),
+        (EntityKind::Group, _) => ObjectKey::Group(id.recast()),
+        (EntityKind::Quest, _) => ObjectKey::Quest(notification.user_id.clone(), id.recast()),
+        (EntityKind::Post, _) => ObjectKey::Post(id.recast()),
+        (EntityKind::Task, Some(goal)) => ObjectKey::Task(goal.recast(), id.recast()),
+        (EntityKind::Comment, Some(post)) => ObjectKey::Comment(post.recast(), id.recast()),
+        (EntityKind::Message, Some(room)) => ObjectKey::Message(room.recast(), id.recast()),
+        _ => return None,
+    })
+}
+
+pub(crate) struct NotificationQueries;
+
+#[fields(Query)]
+impl NotificationQueries {
+    async fn list_notifications(
+        context: &RequestContext,
+        paging: PageArguments,
+    ) -> Result<Connection<Notification>, ApiError> {
+        let (caller, notifications) = (context.caller()?, context.services().notifications());
+        let read = async |page: &_| notifications.list(caller, page).await;
+        paging.read(context, "notifications", read).await
+    }
+
+    async fn unread_notification_count(context: &RequestContext) -> Result<u64, ApiError> {
+        Ok(context.services().notifications().unread(context.caller()?).await?)
+    }
+}
+
+pub(crate) struct NotificationMutations;
+
+#[fields(Mutation)]
+impl NotificationMutations {
+    async fn mark_notifications_read(
+        context: &RequestContext,
+        before: Time,
+        request_id: Option<RequestId>,
+    ) -> Result<u64, ApiError> {
+        let (notifications, caller) = (context.services().notifications(), context.caller()?);
+        Ok(notifications.mark_read(caller, before, request_id.as_ref()).await?)
+    }
+}
+
+pub(crate) struct NotificationSubscriptions;
+
+#[fields(Subscription)]
+impl NotificationSubscriptions {
+    async fn on_notification(
+        context: &RequestContext,
+        after: Option<NotificationId>,
+    ) -> Result<EventStream<Notification>, ApiError> {
+        let (services, caller) = (context.services(), context.caller()?);
+        let notifications = services.notifications();
+        let live = notifications.live(&services.bus, caller, after.as_ref()).await?;
+        Ok(event_stream(live, |view| Some(view.into())))
+    }
+}
