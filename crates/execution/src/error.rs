@@ -41,9 +41,12 @@ impl RequestError {
         Self { code: Self::BAD_REQUEST, message: message.into(), location: None }
     }
 
-    /// Returns the first of the errors that a document has.
+    /// Returns the first of the errors that a document has. An unknown field leaves an empty selection,
+    /// which is an error of its own, and helps nobody.
     pub(crate) fn of_diagnostics(errors: &DiagnosticList) -> Self {
-        let first = errors.iter().next().map(|error| error.to_json());
+        let mut errors: Vec<_> = errors.iter().map(|error| error.to_json()).collect();
+        errors.sort_by_key(|error| error.message.ends_with("must have a subselection set"));
+        let first = errors.into_iter().next();
         let unknown = || Self::new("the document is not valid");
         first.map_or_else(unknown, |error| Self {
             location: error

@@ -383,6 +383,8 @@ fn wrong_documents_and_variables_are_refused() {
     let error = documents.prepare("{ nobody }".into()).unwrap_err();
     assert!(error.message.contains("nobody"), "{error:?}");
     assert_eq!(error.location.map(|at| (at.line, at.column)), Some((1, 3)));
+    let error = documents.prepare("{ people { nam } }".into()).unwrap_err();
+    assert!(error.message.contains("nam"), "{error:?}");
     for variables in ["{}", r#"{"a":null}"#, r#"{"a":"1"}"#] {
         let variables: JsonMap = serde_json::from_str(variables).unwrap();
         let request = Request { variables, ..Request::from("query($a: Int!) { add(a: $a) }") };
