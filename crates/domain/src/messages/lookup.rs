@@ -1,4 +1,4 @@
-//! Messages of many rooms in one batch, for loaders.
+//! Messages of many rooms in one batch, for a page.
 
 use std::collections::HashMap;
 
