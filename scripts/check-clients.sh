@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Has real clients of npm read pages and listen, against the binary that the tests use:
+# Checks the API with popular npm packages, against the binary that the tests use: the audit of GraphQL
+# over HTTP, graphql-codegen, Relay, Apollo Client, urql and graphql-ws; and the scripts of the console.
 #
 #   scripts/check-clients.sh
 #

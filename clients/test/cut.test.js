@@ -83,18 +83,18 @@ function deferred() {
   return made;
 }
 
-/** Something is said while somebody listens, while they are away, and when they are back. */
+/** Events come while the listener is connected, while it is away, and when it is back. */
 async function cutAndResumed(listener, say) {
   const words = Array.from({ length: 30 }, (_, at) => `number ${at + 1}`);
   for (const word of words.slice(0, 10)) await say(word);
   await listener.heard(10);
   await listener.cut();
   for (const word of words.slice(10, 20)) await say(word);
-  assert.equal(listener.told.length, 10, 'nothing is told to whoever is away');
+  assert.equal(listener.told.length, 10, 'nothing is delivered to a client that is away');
   listener.comeBack();
   for (const word of words.slice(20)) await say(word);
   await listener.heard(30);
-  // Whatever would be told twice would be told before this.
+  // A duplicate would be delivered before this.
   await say('the end');
   await listener.heard(31);
   assert.deepEqual(listener.told, [...words, 'the end']);

@@ -1,4 +1,4 @@
-// Both habits of paging, as urql's users have them.
+// Both styles of paging, with the plain client of urql.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -58,7 +58,7 @@ describe('eleven posts in pages of four', () => {
     assert.deepEqual(page.edges.map((edge) => edge.node.content), newestFirst.slice(2, 6));
   });
 
-  it('are under one cursor, whichever habit one has', async () => {
+  it('have one cursor for both styles', async () => {
     const { nextToken } = await byToken();
     const byAfter = await byCursor(nextToken);
     const byNext = await byToken((await byCursor()).pageInfo.endCursor);
@@ -66,7 +66,7 @@ describe('eleven posts in pages of four', () => {
     assert.deepEqual(byNext.items.map((post) => post.content), newestFirst.slice(4, 8));
   });
 
-  it('are nobody else’s to go on with', async () => {
+  it('refuse a cursor of another user', async () => {
     const bo = await town.person('bo');
     const { nextToken } = await byToken();
     const asked = ask(bo.client, BY_TOKEN, { userId: ana.id, nextToken });
