@@ -73,8 +73,7 @@ pub(crate) fn router(app: AppState) -> Router {
         if settings.graphql.console {
             router = router
                 .route("/", get(console::page))
-                .route("/console.js", get(console::script))
-                .route("/console.css", get(console::style));
+                .route(console::FILES_ROUTE, get(console::file));
         }
         if app.process.files.is_some() {
             router = router.route("/media/{*key}", get(media::download).put(media::upload));

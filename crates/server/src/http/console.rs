@@ -1,11 +1,17 @@
 //! The GraphQL console. It is part of the binary and loads nothing from other origins.
 
+use axum::extract::Path;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
-const PAGE: &str = include_str!("console/page.html");
-const SCRIPT: &str = include_str!("console/console.js");
-const STYLE: &str = include_str!("console/console.css");
+use super::responses;
+
+/// The route of all files but the page itself.
+pub(super) const FILES_ROUTE: &str = "/console/{file}";
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' \
                       ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; \
@@ -22,13 +28,16 @@ fn served(text: &'static str, kind: &'static str) -> Response {
 }
 
 pub(super) async fn page() -> Response {
-    served(PAGE, "text/html; charset=utf-8")
+    served(include_str!("console/page.html"), HTML)
 }
 
-pub(super) async fn script() -> Response {
-    served(SCRIPT, "text/javascript; charset=utf-8")
-}
-
-pub(super) async fn style() -> Response {
-    served(STYLE, "text/css; charset=utf-8")
+pub(super) async fn file(Path(name): Path<String>) -> Response {
+    match &*name {
+        "console.css" => served(include_str!("console/console.css"), CSS),
+        "console.js" => served(include_str!("console/console.js"), SCRIPT),
+        "document.js" => served(include_str!("console/document.js"), SCRIPT),
+        "schema.js" => served(include_str!("console/schema.js"), SCRIPT),
+        "session.js" => served(include_str!("console/session.js"), SCRIPT),
+        _ => responses::not_found().await,
+    }
 }

@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
 use roundtable_model::JobId;
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tracing::Instrument as _;
 
 use super::AppState;
@@ -60,7 +60,7 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
 
 /// A fixed name for a route, so that the number of label values stays bounded.
 fn route_name(path: &str) -> &'static str {
-    const ROUTES: [&str; 10] = [
+    const ROUTES: [&str; 9] = [
         "/graphql",
         "/",
         "/healthz",
@@ -69,8 +69,7 @@ fn route_name(path: &str) -> &'static str {
         "/media/{*key}",
         "/.well-known/jwks.json",
         crate::relay::PATH,
-        "/console.js",
-        "/console.css",
+        super::console::FILES_ROUTE,
     ];
     ROUTES.into_iter().find(|route| *route == path).unwrap_or("other")
 }
@@ -83,19 +82,11 @@ pub(super) fn cors(settings: &HttpSettings) -> CorsLayer {
     } else {
         AllowOrigin::list(listed.filter_map(|origin| HeaderValue::from_str(origin).ok()))
     };
-    let api_key = HeaderName::from_static("x-api-key");
     CorsLayer::new()
         .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::HEAD])
-        .allow_headers([
-            header::AUTHORIZATION,
-            header::CONTENT_TYPE,
-            header::ACCEPT,
-            header::RANGE,
-            REQUEST_ID,
-            XRAY,
-            api_key,
-        ])
+        // Clients and tools send headers of their own; a listed origin may send any.
+        .allow_headers(AllowHeaders::mirror_request())
         .expose_headers([REQUEST_ID, header::CONTENT_RANGE, header::ACCEPT_RANGES])
         .max_age(CORS_MAX_AGE)
 }

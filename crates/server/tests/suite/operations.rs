@@ -104,9 +104,11 @@ async fn only_listed_origins_may_send_requests() {
         let url = format!("{}/graphql", server.url);
         let request = server.client.request(reqwest::Method::OPTIONS, url).header("origin", from);
         let request = request.header("access-control-request-method", "POST");
-        let request =
-            request.header("access-control-request-headers", "authorization,content-type");
+        // The last one is sent by Apollo's clients.
+        let names = "authorization,content-type,apollographql-client-name";
+        let request = request.header("access-control-request-headers", names);
         let response = request.send().await.unwrap();
+        assert_eq!(response.headers()["access-control-allow-headers"], names);
         response.headers().get("access-control-allow-origin").cloned()
     };
     assert_eq!(allowed(origin).await.unwrap(), origin);
@@ -126,7 +128,7 @@ async fn only_listed_origins_may_send_requests() {
 #[tokio::test]
 async fn responses_are_compressed_for_clients_that_accept_it() {
     let server = TestServer::fresh().await;
-    let page = server.client.get(format!("{}/console.js", server.url));
+    let page = server.client.get(format!("{}/console/console.js", server.url));
     let response = page.header("accept-encoding", "gzip").send().await.unwrap();
     assert_eq!(response.headers()["content-encoding"], "gzip");
     let long = json!({ "query": "{ __schema { types { name description } } }" });
@@ -149,14 +151,25 @@ async fn the_console_loads_nothing_from_other_origins() {
     let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
     assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     let mut all = page.text().await.unwrap();
-    for part in ["/console.js", "/console.css"] {
-        assert!(all.contains(part.trim_start_matches('/')));
-        all += &server.get(part).await.text().await.unwrap();
+    // The page links to the first two, and the scripts import the others.
+    let files = ["console/console.css", "console/console.js"];
+    for file in files.into_iter().chain(["./document.js", "./schema.js", "./session.js"]) {
+        assert!(all.contains(&format!("\"{file}\"")), "{file}");
+        let path = file.replace("./", "console/");
+        let response = server.get(&format!("/{path}")).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+        let expected = if path.ends_with(".css") { "text/css" } else { "text/javascript" };
+        assert!(kind.starts_with(expected), "{path}: {kind}");
+        all += &response.text().await.unwrap();
     }
     assert!(!all.contains("http://") && !all.contains("https://"));
     assert!(!all.contains("onclick=") && !all.contains("<style"));
+    assert_eq!(server.get("/console/other.js").await.status(), StatusCode::NOT_FOUND);
     let none = TestServer::with(|all| all.process.graphql.console = false).await;
-    assert_eq!(none.get("/").await.status(), StatusCode::NOT_FOUND);
+    for path in ["/", "/console/console.js"] {
+        assert_eq!(none.get(path).await.status(), StatusCode::NOT_FOUND);
+    }
     server.stop().await;
     none.stop().await;
 }
