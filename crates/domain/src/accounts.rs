@@ -16,8 +16,10 @@ pub(crate) mod staff;
 mod tags;
 mod tokens;
 
+use std::sync::Arc;
+
 use roundtable_model::entities::User;
-use roundtable_model::{Secret, SessionId};
+use roundtable_model::{Secret, SessionId, UserId};
 
 use self::tokens::RefreshToken;
 use crate::access::{Permission, Relations, require};
@@ -98,10 +100,23 @@ fn require_session(caller: &Caller) -> Result<(), AccountError> {
 }
 
 /// Returns the profile as `viewer` may see it: only the owner and admins see the e-mail address.
-pub(crate) fn profile_for_viewer(viewer: Option<&Caller>, mut user: User) -> User {
-    let sees_email = viewer.is_some_and(|viewer| viewer.user_id == user.id || viewer.roles.admin);
-    if !sees_email {
-        user.email = None;
+pub(crate) fn profile_for_viewer(viewer: Option<&Caller>, user: User) -> User {
+    if sees_email(viewer, &user.id) { user } else { public_profile(user) }
+}
+
+/// As [`profile_for_viewer`], without a copy if nothing has to be hidden.
+pub(crate) fn shared_profile(viewer: Option<&Caller>, user: &Arc<User>) -> Arc<User> {
+    if user.email.is_none() || sees_email(viewer, &user.id) {
+        return Arc::clone(user);
     }
-    user
+    Arc::new(public_profile(User::clone(user)))
+}
+
+pub(crate) fn sees_email(viewer: Option<&Caller>, user: &UserId) -> bool {
+    viewer.is_some_and(|viewer| viewer.user_id == *user || viewer.roles.admin)
+}
+
+/// The profile as all users see it who may see it at all.
+pub(crate) fn public_profile(user: User) -> User {
+    User { email: None, ..user }
 }

@@ -145,7 +145,7 @@ impl Assistance {
         if !may_assist(&access, &me.id, &thread) {
             return Err(AssistError::NoSuchThread);
         }
-        Ok((thread, access))
+        Ok((thread, access.into_access()))
     }
 
     fn new_thread(&self, me: &UserId, helpers: &[UserId]) -> AssistThread {

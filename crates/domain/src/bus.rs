@@ -26,7 +26,7 @@ pub(crate) use self::channels::{Channels, Subscriber};
 pub(crate) use self::replay_log::ReplayLog;
 use self::seen_changes::SeenChanges;
 use self::stream_reader::StreamReader;
-use crate::feeds::FeedMemory;
+use crate::feeds::{CircleCache, FeedMemory};
 use crate::live::Topics;
 use crate::messages::RoomWakeUps;
 use crate::notifications::NotificationLog;
@@ -59,6 +59,7 @@ struct BusState {
     /// Locked while relayed changes are applied, so that each item's changes stay in order.
     seen: Mutex<SeenChanges>,
     sinks: Sinks,
+    circles: CircleCache,
 }
 
 #[derive(Debug)]
@@ -92,8 +93,9 @@ impl LiveBus {
             topics: Topics::default(),
             rooms: RoomWakeUps::default(),
         };
+        let circles = CircleCache::new(context.settings().feed.memory.ties);
         let (reader, catch_up, seen) = Default::default();
-        Self { state: Arc::new(BusState { context, reader, catch_up, seen, sinks }) }
+        Self { state: Arc::new(BusState { context, reader, catch_up, seen, sinks, circles }) }
     }
 
     /// The entity types whose changes the bus needs.
@@ -170,13 +172,19 @@ impl LiveBus {
         self.topics().len()
     }
 
-    fn is_exact(&self) -> bool {
+    /// Returns whether all changes are applied before a reader looks.
+    pub(crate) fn is_exact(&self) -> bool {
         self.state.context.store().capabilities().single_process
     }
 
     #[cfg(test)]
     pub(crate) fn context(&self) -> &Context {
         &self.state.context
+    }
+
+    /// The circles of recent readers, checked whenever they are used.
+    pub(crate) fn circles(&self) -> &CircleCache {
+        &self.state.circles
     }
 
     pub(crate) fn feed_memory(&self) -> &FeedMemory {

@@ -13,8 +13,9 @@ use roundtable_model::{
 
 use crate::accounts::PasswordHasher;
 use crate::entropy::Entropy;
+use crate::feeds::FeedMemory;
 use crate::rate_limiter::RateLimiter;
-use crate::{FeedPolicy, Settings};
+use crate::{FeedPolicy, LiveBus, Settings};
 
 /// The parts of a [`Context`].
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub struct Context {
     logins: LoginAttempts,
     ops: Ops,
     shared: Arc<SharedParts>,
+    /// The bus whose memory answers reads, if there is one.
+    bus: Option<LiveBus>,
 }
 
 #[derive(Debug)]
@@ -76,7 +79,7 @@ impl Context {
             rate_limiter,
             passwords,
         };
-        Ok(Self { store, core, logins, ops, shared: Arc::new(shared) })
+        Ok(Self { store, core, logins, ops, shared: Arc::new(shared), bus: None })
     }
 
     /// Returns the same context with `observer` notified of every operation, to measure one
@@ -91,8 +94,24 @@ impl Context {
             logins: LoginAttempts::on(on(self.logins.table())),
             ops: Ops::on(on(self.ops.table())),
             shared: Arc::clone(&self.shared),
+            bus: self.bus.clone(),
             store,
         }
+    }
+
+    /// Returns the same context with reads answered by the memory of a bus, where that is exact. The
+    /// bus itself must have a context without.
+    #[must_use]
+    pub fn with_memory_of(&self, bus: &LiveBus) -> Self {
+        Self { bus: Some(bus.clone()), ..self.clone() }
+    }
+
+    /// Returns the bus and its memory, with every change until now applied; `None` where memory is
+    /// not exact. If the changes cannot be read, the caller reads the table and gets its error.
+    pub(crate) async fn exact_memory(&self) -> Option<(&LiveBus, &FeedMemory)> {
+        let bus = self.bus.as_ref().filter(|bus| bus.is_exact())?;
+        bus.catch_up().await.ok()?;
+        Some((bus, bus.feed_memory()))
     }
 
     pub const fn store(&self) -> &Store {

@@ -24,14 +24,14 @@ mod tails;
 use std::sync::Arc;
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Activity, Post};
+use roundtable_model::entities::{Activity, Post, User};
 
+pub(crate) use self::circles::CircleCache;
 pub use self::live::LiveFeed;
 pub(crate) use self::memory::FeedMemory;
 pub use self::memory::FeedMemoryStats;
 
 use self::cached_activity::CachedActivity;
-use self::circles::CircleCache;
 use self::position::FeedPosition;
 use crate::{Context, LiveBus, refusals};
 
@@ -45,7 +45,6 @@ refusals! {
 pub struct Feeds {
     context: Context,
     bus: LiveBus,
-    circles: Arc<CircleCache>,
 }
 
 /// An entry of a feed.
@@ -56,6 +55,9 @@ pub struct FeedEntry {
     /// The post that the activity is about, directly or through a comment.
     pub post: Option<Arc<Post>>,
     pub source: FeedSource,
+    /// The actor, and the author of the post, as the reader sees their profiles. Without the reader, and
+    /// without those whose e-mail address the reader sees.
+    pub people: Vec<Arc<User>>,
 }
 
 /// The source of an entry. It never changes what is shown.
@@ -86,10 +88,9 @@ pub struct FeedStats {
 
 #[boxed]
 impl Feeds {
-    /// Creates the service. A process has one instance, so that its caches are shared.
+    /// Creates the service. Its caches belong to the bus.
     pub fn new(context: Context, bus: &LiveBus) -> Self {
-        let circles = Arc::new(CircleCache::new(context.settings().feed.memory.ties));
-        Self { context, bus: bus.clone(), circles }
+        Self { context, bus: bus.clone() }
     }
 
     /// Returns the same service with another context, to measure one request's cost.
@@ -99,7 +100,7 @@ impl Feeds {
     }
 
     pub fn stats(&self) -> FeedStats {
-        let (circles, ties) = self.circles.stats();
+        let (circles, ties) = self.bus.circles().stats();
         FeedStats { memory: self.memory().stats(), circles, ties }
     }
 

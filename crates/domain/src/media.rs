@@ -9,6 +9,7 @@ mod claim;
 mod completion;
 mod holders;
 mod kind;
+mod signed_urls;
 mod store;
 mod urls;
 
@@ -28,8 +29,10 @@ pub(crate) use self::claim::{claim, unclaimed};
 pub use self::kind::MEDIA_TYPES;
 pub use self::store::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
 pub use self::urls::MediaUrl;
+pub(crate) use self::urls::read_uploads;
 
 use self::kind::MediaKind;
+use self::signed_urls::SignedUrls;
 use crate::access::{Permission, Relations, require};
 use crate::limits::UPLOAD_GRACE;
 use crate::{Caller, Context, ServiceError, refusals};
@@ -49,6 +52,7 @@ refusals! {
 pub struct MediaFiles {
     context: Context,
     store: Arc<dyn MediaStore>,
+    signed_urls: SignedUrls,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -87,14 +91,14 @@ struct UploadOutcome {
 
 #[boxed]
 impl MediaFiles {
-    pub const fn new(context: Context, store: Arc<dyn MediaStore>) -> Self {
-        Self { context, store }
+    pub fn new(context: Context, store: Arc<dyn MediaStore>) -> Self {
+        Self { context, store, signed_urls: SignedUrls::default() }
     }
 
     /// The same service on another context, for measuring one request's cost.
     #[must_use]
     pub fn on(&self, context: Context) -> Self {
-        Self { context, store: Arc::clone(&self.store) }
+        Self { context, ..self.clone() }
     }
 
     /// Announces a file and returns the signed upload request.

@@ -193,6 +193,8 @@ pub struct FeedMemorySettings {
     pub posts: usize,
     pub people: usize,
     pub groups: usize,
+    pub post_counters: usize,
+    pub uploads: usize,
     /// Follows and blocks of all readers, in total.
     pub ties: usize,
 }
@@ -368,6 +370,8 @@ impl Default for FeedMemorySettings {
             posts: 100_000,
             people: 100_000,
             groups: 20_000,
+            post_counters: 200_000,
+            uploads: 100_000,
             ties: 2_000_000,
         }
     }

@@ -1,19 +1,20 @@
 //! Visibility: decides what a viewer may see, from facts read in a few batches however long a page is.
 //!
 //! A block, an unfollow, a suspension or a moderation decision takes effect at the next read, because
-//! [`Context::viewer_access`] reads all facts strongly for each request and caches nothing.
+//! the facts are those of the moment: [`Context::viewer_access`] reads them strongly for each request, or
+//! takes them from memory that has applied the whole log, which only the embedded store offers.
 //!
-//! [`ViewerAccess::from_memory`] is the one exception: the caller passes in what it has in memory.
-//! Home feeds do so, if the reader's relations are settled: they have the version that a strong read
-//! has just returned, and were not read from an index that may have lagged. On the embedded store,
-//! users and groups come from a cache that has applied the whole log. On other stores they are read
-//! for the request, but not strongly, so that a suspension may show a moment later there.
+//! [`ViewerAccess::from_memory`] decides from what its caller has in memory. Home feeds use it if the
+//! reader's relations are settled: they have the version that a strong read has just returned, and were
+//! not read from an index that may have lagged. On stores other than the embedded one, users and groups
+//! are then read for the request, but not strongly, so that a suspension may show a moment later there.
 //!
 //! This module depends on no feature: a feature implements [`KnownRelations`] for what it holds.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use futures::future::try_join_all;
+use futures::future::{try_join, try_join3};
 use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Comment, Follow, Group, GroupMember, Post, User};
 use roundtable_model::{
@@ -46,8 +47,6 @@ pub struct ViewerAccess {
 #[derive(Debug)]
 struct ViewedUser {
     profile: Arc<User>,
-    /// The viewer's follow of this user, if it was read.
-    edge: Option<Follow>,
     is_followed: bool,
     is_blocked: bool,
 }
@@ -56,120 +55,202 @@ struct ViewedUser {
 #[derive(Debug)]
 struct ViewedGroup {
     group: Arc<Group>,
-    /// The viewer's membership, if it was read.
-    member: Option<GroupMember>,
     is_active: bool,
 }
 
+/// One viewer's access with the viewer's follows and memberships themselves, all read from the table.
+#[derive(Debug, Default)]
+pub(crate) struct ViewerRelations {
+    access: ViewerAccess,
+    follows: HashMap<UserId, Follow>,
+    members: HashMap<GroupId, GroupMember>,
+}
+
 impl Context {
-    /// Reads a viewer's access to these users and groups, each once.
+    /// Returns a viewer's access to these users and groups: from memory where that is exact, otherwise
+    /// from the table, each read once.
     pub async fn viewer_access<'a>(
         &self,
         viewer: Option<&Caller>,
         people: impl IntoIterator<Item = &'a UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
     ) -> Result<ViewerAccess> {
+        let people: HashSet<&UserId> = people.into_iter().collect();
+        let groups: HashSet<&GroupId> = groups.into_iter().collect();
+        if let Some(access) = self.remembered_access(viewer, &people, &groups).await? {
+            return Ok(access);
+        }
+        Ok(self.viewer_relations(viewer, people, groups).await?.into_access())
+    }
+
+    /// As [`Context::viewer_access`], with the viewer's follows and memberships.
+    pub(crate) async fn viewer_relations<'a>(
+        &self,
+        viewer: Option<&Caller>,
+        people: impl IntoIterator<Item = &'a UserId>,
+        groups: impl IntoIterator<Item = &'a GroupId>,
+    ) -> Result<ViewerRelations> {
         let mut people: HashSet<&UserId> = people.into_iter().collect();
         people.extend(viewer.map(|viewer| &viewer.user_id));
-        let access = self.read_facts(viewer, people, groups).await?;
+        let relations = self.read_relations(viewer, people, groups).await?;
         Ok(match viewer {
-            Some(viewer) => access.for_viewer(viewer),
-            None => access,
+            Some(viewer) => relations.for_viewer(viewer),
+            None => relations,
         })
     }
 
-    /// As [`Context::viewer_access`], for a caller whose profile has already been read.
+    /// As [`Context::viewer_relations`], for a caller whose profile has already been read.
     pub(crate) async fn viewer_access_of<'a>(
         &self,
         caller: &Caller,
         profile: &User,
         people: impl IntoIterator<Item = &'a UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
-    ) -> Result<ViewerAccess> {
+    ) -> Result<ViewerRelations> {
         let others = people.into_iter().filter(|id| **id != profile.id).collect();
-        let mut access = self.read_facts(Some(caller), others, groups).await?;
-        access.people.insert(profile.id.clone(), ViewedUser::stranger(Arc::new(profile.clone())));
-        Ok(access.for_viewer(caller))
+        let mut relations = self.read_relations(Some(caller), others, groups).await?;
+        let own = ViewedUser::stranger(Arc::new(profile.clone()));
+        relations.access.people.insert(profile.id.clone(), own);
+        Ok(relations.for_viewer(caller))
+    }
+
+    /// Returns a viewer's access from memory; `None` if that is not exact, or if the viewer's circle is
+    /// not there. Admins see more of a profile than memory holds.
+    async fn remembered_access(
+        &self,
+        viewer: Option<&Caller>,
+        people: &HashSet<&UserId>,
+        groups: &HashSet<&GroupId>,
+    ) -> Result<Option<ViewerAccess>> {
+        if viewer.is_some_and(|viewer| viewer.roles.admin) {
+            return Ok(None);
+        }
+        let Some((bus, memory)) = self.exact_memory().await else { return Ok(None) };
+        let viewer_id = viewer.map(|viewer| &viewer.user_id);
+        let others: Vec<UserId> =
+            people.iter().copied().filter(|id| Some(*id) != viewer_id).cloned().collect();
+        let groups: Vec<GroupId> = groups.iter().copied().cloned().collect();
+        let Some(viewer) = viewer else {
+            let (people, groups) =
+                try_join(memory.people(self, &others), memory.groups(self, &groups)).await?;
+            return Ok(Some(ViewerAccess::of_stranger(people, groups)));
+        };
+        let Some(circle) = bus.circles().cached(self, &viewer.user_id).await? else {
+            return Ok(None);
+        };
+        let own = self.core().profile(&viewer.user_id).strong().get();
+        let (mut people, groups, own) =
+            try_join3(memory.people(self, &others), memory.groups(self, &groups), own).await?;
+        people.extend(own.map(|own| (viewer.user_id.clone(), Arc::new(own))));
+        Ok(Some(ViewerAccess::from_memory(&*circle, viewer, people, groups)))
     }
 
     /// Reads the facts, before the viewer's own state is applied.
-    async fn read_facts<'a>(
+    async fn read_relations<'a>(
         &self,
         viewer: Option<&Caller>,
         people: HashSet<&UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
-    ) -> Result<ViewerAccess> {
+    ) -> Result<ViewerRelations> {
         let groups: HashSet<&GroupId> = groups.into_iter().collect();
         let people: Vec<UserId> = people.into_iter().cloned().collect();
         let groups: Vec<GroupId> = groups.into_iter().cloned().collect();
+        let mut relations = ViewerRelations::default();
         let (people, groups) =
-            futures::future::try_join(self.people(viewer, people), self.groups(viewer, groups))
-                .await?;
-        Ok(ViewerAccess { viewer: None, staff: false, people, groups })
+            try_join(self.read_people(viewer, &people), self.read_groups(viewer, &groups)).await?;
+        for (profile, edge, is_blocked) in people {
+            let is_followed = edge.as_ref().is_some_and(|edge| edge.status == FollowStatus::Active);
+            let id = profile.id.clone();
+            relations.follows.extend(edge.map(|edge| (id.clone(), edge)));
+            let viewed = ViewedUser { profile: Arc::new(profile), is_followed, is_blocked };
+            relations.access.people.insert(id, viewed);
+        }
+        for (group, member) in groups {
+            let is_active =
+                member.as_ref().is_some_and(|member| member.status == MemberStatus::Active);
+            let id = group.id.clone();
+            relations.members.extend(member.map(|member| (id.clone(), member)));
+            let viewed = ViewedGroup { group: Arc::new(group), is_active };
+            relations.access.groups.insert(id, viewed);
+        }
+        Ok(relations)
     }
 
-    async fn people(
+    /// Reads the users that exist, the viewer's follows of them, and whether there is a block.
+    async fn read_people(
         &self,
         viewer: Option<&Caller>,
-        ids: Vec<UserId>,
-    ) -> Result<HashMap<UserId, ViewedUser>> {
+        ids: &[UserId],
+    ) -> Result<Vec<(User, Option<Follow>, bool)>> {
         let core = self.core();
-        let profiles = core.profiles(&ids).strong().get();
+        let profiles = core.profiles(ids).strong().get();
         let Some(Caller { user_id: me, .. }) = viewer else {
-            let each = profiles.await?.into_iter().flatten();
-            return Ok(each
-                .map(|profile| (profile.id.clone(), ViewedUser::stranger(Arc::new(profile))))
-                .collect());
+            let profiles = profiles.await?.into_iter().flatten();
+            return Ok(profiles.map(|profile| (profile, None, false)).collect());
         };
-        let edges = try_join_all([core.blocked(me, &ids).get(), core.blocked_by(&ids, me).get()]);
-        let follows = core.follows_among(me, &ids).strong().get();
-        let (profiles, follows, edges) =
-            futures::future::try_join3(profiles, follows, edges).await?;
-        let mut blocks = edges.into_iter();
-        let (mine, theirs) = (blocks.next().unwrap_or_default(), blocks.next().unwrap_or_default());
+        let blocks = try_join(core.blocked(me, ids).get(), core.blocked_by(ids, me).get());
+        let follows = core.follows_among(me, ids).strong().get();
+        let (profiles, follows, (mine, theirs)) = try_join3(profiles, follows, blocks).await?;
         let each = profiles.into_iter().zip(follows).zip(mine.into_iter().zip(theirs));
-        let people = each.filter_map(|((profile, edge), (mine, theirs))| {
-            let is_blocked = mine.is_some() || theirs.is_some();
-            let is_active = |edge: &Follow| edge.status == FollowStatus::Active;
-            let is_followed = edge.as_ref().is_some_and(is_active);
-            let profile = Arc::new(profile?);
-            Some((profile.id.clone(), ViewedUser { profile, edge, is_followed, is_blocked }))
+        let existing = each.filter_map(|((profile, edge), (mine, theirs))| {
+            Some((profile?, edge, mine.is_some() || theirs.is_some()))
         });
-        Ok(people.collect())
+        Ok(existing.collect())
     }
 
-    async fn groups(
+    /// Reads the groups that exist, and the viewer's memberships.
+    async fn read_groups(
         &self,
         viewer: Option<&Caller>,
-        ids: Vec<GroupId>,
-    ) -> Result<HashMap<GroupId, ViewedGroup>> {
+        ids: &[GroupId],
+    ) -> Result<Vec<(Group, Option<GroupMember>)>> {
         let core = self.core();
-        let groups = core.groups(&ids).strong().get();
+        let groups = core.groups(ids).strong().get();
         let (groups, members) = match viewer {
-            Some(viewer) => {
-                let members = core.memberships(&ids, &viewer.user_id).get();
-                futures::future::try_join(groups, members).await?
-            }
+            Some(viewer) => try_join(groups, core.memberships(ids, &viewer.user_id).get()).await?,
             None => (groups.await?, ids.iter().map(|_| None).collect()),
         };
         let each = groups.into_iter().zip(members);
-        let existing = each.filter_map(|(group, member)| Some((group?, member)));
-        Ok(existing
-            .map(|(group, member)| (group.id.clone(), ViewedGroup::of(group, member)))
-            .collect())
+        Ok(each.filter_map(|(group, member)| Some((group?, member))).collect())
     }
 }
 
 impl ViewedUser {
     const fn stranger(profile: Arc<User>) -> Self {
-        Self { profile, edge: None, is_followed: false, is_blocked: false }
+        Self { profile, is_followed: false, is_blocked: false }
     }
 }
 
-impl ViewedGroup {
-    fn of(group: Group, member: Option<GroupMember>) -> Self {
-        let is_active = member.as_ref().is_some_and(|member| member.status == MemberStatus::Active);
-        Self { group: Arc::new(group), member, is_active }
+impl ViewerRelations {
+    /// As [`ViewerAccess::for_viewer`].
+    fn for_viewer(mut self, viewer: &Caller) -> Self {
+        self.access = self.access.for_viewer(viewer);
+        if self.access.status_of(&viewer.user_id) != Some(UserStatus::Active) {
+            self.members.clear();
+        }
+        self
+    }
+
+    pub(crate) fn into_access(self) -> ViewerAccess {
+        self.access
+    }
+
+    /// The viewer's follow of this user, or their request to follow.
+    pub(crate) fn follow_of(&self, id: &UserId) -> Option<&Follow> {
+        self.follows.get(id)
+    }
+
+    /// The viewer's own membership, in any status.
+    pub(crate) fn membership(&self, id: &GroupId) -> Option<&GroupMember> {
+        self.members.get(id)
+    }
+}
+
+impl Deref for ViewerRelations {
+    type Target = ViewerAccess;
+
+    fn deref(&self) -> &ViewerAccess {
+        &self.access
     }
 }
 
@@ -184,23 +265,37 @@ impl ViewerAccess {
     ) -> Self {
         let viewed_user = |(id, profile): (UserId, Arc<User>)| {
             let (is_followed, is_blocked) = (relations.follows(&id), relations.is_blocked(&id));
-            (id, ViewedUser { profile, edge: None, is_followed, is_blocked })
+            (id, ViewedUser { profile, is_followed, is_blocked })
         };
         let membership = |(id, group): (GroupId, Arc<Group>)| {
             let is_active = relations.is_active_member(&id);
-            (id, ViewedGroup { group, member: None, is_active })
+            (id, ViewedGroup { group, is_active })
         };
         let people = people.into_iter().map(viewed_user).collect();
         let groups = groups.into_iter().map(membership).collect();
         Self { viewer: None, staff: false, people, groups }.for_viewer(viewer)
     }
 
+    /// Derives the access of an anonymous viewer from users and groups in memory.
+    fn of_stranger(
+        people: HashMap<UserId, Arc<User>>,
+        groups: HashMap<GroupId, Arc<Group>>,
+    ) -> Self {
+        let viewed_user = |(id, profile)| (id, ViewedUser::stranger(profile));
+        let viewed_group = |(id, group)| (id, ViewedGroup { group, is_active: false });
+        Self {
+            viewer: None,
+            staff: false,
+            people: people.into_iter().map(viewed_user).collect(),
+            groups: groups.into_iter().map(viewed_group).collect(),
+        }
+    }
+
     /// Applies the viewer's own state. A suspended or deleted viewer sees what a stranger does:
     /// their follows and memberships no longer grant access.
     fn for_viewer(mut self, viewer: &Caller) -> Self {
         let Caller { user_id, .. } = viewer;
-        let status = self.people.get(user_id).map(|person| person.profile.status);
-        match status {
+        match self.status_of(user_id) {
             Some(UserStatus::Active) => {
                 self.viewer = Some(user_id.clone());
                 self.staff = viewer.moderates();
@@ -217,13 +312,20 @@ impl ViewerAccess {
 
     fn drop_relations(&mut self) {
         self.people.values_mut().for_each(|person| person.is_followed = false);
-        for membership in self.groups.values_mut() {
-            (membership.member, membership.is_active) = (None, false);
-        }
+        self.groups.values_mut().for_each(|group| group.is_active = false);
+    }
+
+    fn status_of(&self, id: &UserId) -> Option<UserStatus> {
+        self.people.get(id).map(|person| person.profile.status)
     }
 
     /// Returns the user's profile if the viewer may see it.
     pub fn visible_user(&self, id: &UserId) -> Option<&User> {
+        self.visible_profile(id).map(|profile| &**profile)
+    }
+
+    /// As [`ViewerAccess::visible_user`], to be shared.
+    pub(crate) fn visible_profile(&self, id: &UserId) -> Option<&Arc<User>> {
         let person = self.people.get(id)?;
         let shown = match person.profile.status {
             UserStatus::Deleted => false,
@@ -246,11 +348,6 @@ impl ViewerAccess {
         self.people.get(id).is_some_and(|person| person.is_followed)
     }
 
-    /// The viewer's follow of this user, or their request to follow.
-    pub(crate) fn follow_of(&self, id: &UserId) -> Option<&Follow> {
-        self.people.get(id)?.edge.as_ref()
-    }
-
     /// Returns whether the viewer blocked this user, or the other way round.
     pub fn is_blocked(&self, id: &UserId) -> bool {
         self.people.get(id).is_some_and(|person| person.is_blocked)
@@ -259,11 +356,6 @@ impl ViewerAccess {
     /// Returns the group if it exists: groups are visible to all viewers.
     pub fn visible_group(&self, id: &GroupId) -> Option<&Group> {
         self.groups.get(id).map(|membership| &*membership.group)
-    }
-
-    /// The viewer's own membership, in any status.
-    pub fn membership(&self, id: &GroupId) -> Option<&GroupMember> {
-        self.groups.get(id)?.member.as_ref()
     }
 
     /// Returns whether the viewer may see a group's content. A private group shows it to active

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use roundtable_domain::FeedError;
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_model::entities::PostCounter;
@@ -113,7 +114,14 @@ impl FeedQueries {
         paging: PageArguments,
     ) -> Result<Connection<FeedEntry>, ApiError> {
         let (caller, feeds) = (context.caller()?, &context.services().feeds);
-        paging.read(context, "home feed", async |page| feeds.home(caller, page).await).await
+        let read = async |page: &_| {
+            let entries = feeds.home(caller, page).await?;
+            let people = entries.items.iter().flat_map(|(entry, _)| &entry.people);
+            let people = people.map(|user| (user.id.clone(), Arc::clone(user).into()));
+            context.users.add(people).await;
+            Ok::<_, FeedError>(entries)
+        };
+        paging.read(context, "home feed", read).await
     }
 }
 

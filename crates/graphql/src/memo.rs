@@ -36,6 +36,12 @@ impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
         Ok(keys.iter().map(|key| known.get(key).cloned().flatten()).collect())
     }
 
+    /// Adds values that were read together with something else.
+    pub(crate) async fn add(&self, values: impl IntoIterator<Item = (K, V)>) {
+        let mut known = self.0.lock().await;
+        known.extend(values.into_iter().map(|(key, value)| (key, Some(value))));
+    }
+
     /// Forgets everything. Called between reads, when nothing waits.
     pub(crate) fn clear(&self) {
         if let Ok(mut known) = self.0.try_lock() {

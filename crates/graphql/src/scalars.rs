@@ -1,6 +1,7 @@
 //! The scalars of the schema: how Rust values are written and read as AppSync's scalars, ids and texts.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use roundtable_execution::{Input, InputError, JsonValue, Leaf, Writer};
 use roundtable_model as model;
@@ -10,7 +11,7 @@ use crate::schema_types as gql;
 
 /// An address that programs can fetch.
 #[derive(Clone, Debug)]
-pub(crate) struct Url(pub(crate) String);
+pub(crate) struct Url(pub(crate) Arc<str>);
 
 /// Any value, which clients see as a JSON text.
 #[derive(Clone, Debug)]
@@ -152,7 +153,7 @@ impl Input<gql::ID> for String {
 
 impl Input<gql::AWSURL> for Url {
     fn read(value: &JsonValue) -> Result<Self, InputError> {
-        parse(value, |text| Ok(Self(text.to_owned())))
+        parse(value, |text| Ok(Self(text.into())))
     }
 }
 

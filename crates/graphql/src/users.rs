@@ -1,5 +1,7 @@
 //! Users: their type and queries.
 
+use std::sync::Arc;
+
 use roundtable_domain::{QuestFilter, UserCounts};
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, object};
@@ -30,6 +32,12 @@ objects! {
     User of entities::User;
     /// The ActivityPub actor of a user.
     ActorInfo of entities::User;
+}
+
+impl From<Arc<entities::User>> for User {
+    fn from(user: Arc<entities::User>) -> Self {
+        Self(user)
+    }
 }
 
 impl User {
@@ -97,7 +105,7 @@ impl Fact<User> for PictureUrl {
         let mut urls = media::urls(context, &keys).await?.into_iter();
         let url = |user: &User| match &user.0.profile_image {
             Some(_) => urls.next().flatten(),
-            None => user.0.profile_image_url.clone().map(Url),
+            None => user.0.profile_image_url.as_deref().map(|url| Url(url.into())),
         };
         Ok(users.iter().map(url).map(Self).collect())
     }

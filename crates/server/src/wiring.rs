@@ -110,6 +110,7 @@ impl Process {
         let url = process.http.public_url.as_deref().unwrap_or(at).trim_end_matches('/');
         let (files, media) = open_media(&process, context.settings(), &keys, &clock, url).await?;
         let bus = LiveBus::new(context.clone());
+        let context = context.with_memory_of(&bus);
         let issuer = process.http.public_url.clone().unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
         let sign_in = &process.sign_in;
         let tokens = Arc::new(AccessTokens::new(

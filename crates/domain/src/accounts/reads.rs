@@ -1,13 +1,14 @@
 //! Profiles by id, nickname, handle and e-mail address, and user counters (R21, R42).
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use futures::future::{try_join, try_join_all};
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{User, UserCounter};
 use roundtable_model::{Email, Handle, Nickname, Shards, UserCount, UserId};
 
-use super::{AccountError, Accounts, profile_for_viewer};
+use super::{AccountError, Accounts, shared_profile};
 use crate::Caller;
 
 /// Experience needed for level two.
@@ -53,7 +54,7 @@ impl Accounts {
         id: &UserId,
     ) -> Result<Option<User>, AccountError> {
         let people = self.people(viewer, std::slice::from_ref(id)).await?;
-        Ok(people.into_iter().next().flatten())
+        Ok(people.into_iter().next().flatten().map(Arc::unwrap_or_clone))
     }
 
     /// Returns profiles in the order of `ids`; `None` where the viewer may not see one.
@@ -61,10 +62,10 @@ impl Accounts {
         &self,
         viewer: Option<&Caller>,
         ids: &[UserId],
-    ) -> Result<Vec<Option<User>>, AccountError> {
+    ) -> Result<Vec<Option<Arc<User>>>, AccountError> {
         let access = self.context.viewer_access(viewer, ids, []).await?;
-        let person = |id| access.visible_user(id).cloned();
-        Ok(ids.iter().map(|id| person(id).map(|user| profile_for_viewer(viewer, user))).collect())
+        let profile = |id| access.visible_profile(id).map(|user| shared_profile(viewer, user));
+        Ok(ids.iter().map(profile).collect())
     }
 
     pub async fn by_nickname(

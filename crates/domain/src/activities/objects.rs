@@ -120,7 +120,7 @@ pub(crate) async fn posting_access(
     caller: &Caller,
     group: &GroupId,
 ) -> Result<PostingAccess, ServiceError> {
-    let access = context.viewer_access(Some(caller), [], [group]).await?;
+    let access = context.viewer_relations(Some(caller), [], [group]).await?;
     if access.visible_group(group).is_none() {
         return Ok(PostingAccess::NoGroup);
     }

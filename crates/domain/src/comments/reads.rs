@@ -189,7 +189,7 @@ impl Comments {
         let people = [&comment.user_id, &post.author_id];
         let access = self.context.viewer_access_of(caller, me, people, &post.group_id).await?;
         if access.can_see_post(&post) && access.can_see_comment(&comment) {
-            return Ok((comment, post, access));
+            return Ok((comment, post, access.into_access()));
         }
         Err(CommentError::NoSuchComment)
     }

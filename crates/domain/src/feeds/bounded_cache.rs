@@ -20,6 +20,9 @@ pub(super) struct BoundedCache<K, V> {
     bytes: usize,
 }
 
+/// The bytes that entries may take on average.
+const BYTES_EACH_MAX: usize = 2 << 10;
+
 impl<K: Clone + Eq + Hash, V: MemorySize> BoundedCache<K, V> {
     pub(super) fn new(max: usize) -> Self {
         Self { entries: ClockCache::default(), loads: PendingLoads::default(), max, bytes: 0 }
@@ -89,7 +92,7 @@ impl<K: Clone + Eq + Hash, V: MemorySize> BoundedCache<K, V> {
         if let Some(before) = self.entries.put(key.clone(), value) {
             self.bytes -= bytes(before.as_ref());
         }
-        while self.entries.len() > self.max
+        while (self.entries.len() > self.max || self.bytes > self.max * BYTES_EACH_MAX)
             && let Some(gone) = self.entries.evict()
         {
             self.bytes -= bytes(gone.as_ref());

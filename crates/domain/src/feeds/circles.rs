@@ -94,6 +94,18 @@ impl CircleCache {
         Ok(circle)
     }
 
+    /// Returns a reader's circle, if it is cached and current.
+    pub(crate) async fn cached(
+        &self,
+        context: &Context,
+        reader: &UserId,
+    ) -> Result<Option<Arc<Circle>>> {
+        let Some(circle) = self.cache.lock().circles.get(reader).cloned() else { return Ok(None) };
+        let counter = version(context, reader).await?;
+        let version = counter.and_then(|counter| counter.version).unwrap_or(0);
+        Ok(Some(circle).filter(|circle| circle.version == version))
+    }
+
     /// The number of cached circles, and of relations in them.
     pub(crate) fn stats(&self) -> (usize, usize) {
         let cache = self.cache.lock();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Activity, FeedItem, User};
+use roundtable_model::entities::{Activity, FeedItem, Post, User};
 use roundtable_model::{ActivityId, ActorId, Cursor, InvalidValue, ObjectType, Span, Time, UserId};
 
 use super::cached_activity::CachedActivity;
@@ -13,6 +13,7 @@ use super::circles::Circle;
 use super::position::FeedPosition;
 use super::stored_feed::StoredFeed;
 use super::{Candidates, FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds};
+use crate::accounts::{sees_email, shared_profile};
 use crate::activities::ActivityObjects;
 use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
@@ -43,7 +44,8 @@ impl Feeds {
         if below.is_none() {
             self.remember_own(&me).await?;
         }
-        let circle = self.circles.of(&self.context, &me.id).await.map_err(ServiceError::from)?;
+        let circle =
+            self.bus.circles().of(&self.context, &me.id).await.map_err(ServiceError::from)?;
         let mut stored = StoredFeed::new(&self.context, &me.id, &circle);
         let (mut items, mut scanned, mut may_use_recent) =
             (Vec::with_capacity(wanted + 1), 0, true);
@@ -88,7 +90,8 @@ impl Feeds {
     ) -> Result<Vec<Option<FeedEntry>>, FeedError> {
         let me = self.context.authorize_read(caller).await?;
         self.bus.catch_up().await?;
-        let circle = self.circles.of(&self.context, &me.id).await.map_err(ServiceError::from)?;
+        let circle =
+            self.bus.circles().of(&self.context, &me.id).await.map_err(ServiceError::from)?;
         let at = positions.iter().map(|(home, at, id)| Activity::at(home, at, id));
         let found = self.context.items_at("activity", at).await?.into_iter().flatten();
         let entries = found.map(|activity| Arc::new(CachedActivity::of(&activity)));
@@ -154,7 +157,7 @@ impl Feeds {
         let (context, memory) = (&self.context, self.memory());
         let (entries, sources): (Vec<_>, Vec<_>) = candidates.into_iter().unzip();
         let activities: Vec<_> = entries.iter().map(|entry| entry.activity()).collect();
-        let posts = |ids: Vec<_>| async move { memory.posts(context, &ids).await };
+        let posts = |ids: Vec<_>| async move { Ok(memory.posts(context, &ids).await?) };
         let objects = ActivityObjects::of(context, &activities, posts).await?;
         let (people, groups) = (objects.people(&activities), objects.groups(&activities));
         let access = if circle.is_settled {
@@ -168,7 +171,7 @@ impl Feeds {
             people.insert(me.id.clone(), Arc::new(me.clone()));
             ViewerAccess::from_memory(circle, caller, people, groups)
         } else {
-            context.viewer_access_of(caller, me, &people, &groups).await?
+            context.viewer_access_of(caller, me, &people, &groups).await?.into_access()
         };
         let entry = |(activity, source)| {
             let post = objects.post(&activity).cloned();
@@ -179,10 +182,25 @@ impl Feeds {
                 return None;
             }
             let activity = objects.shown(&access, activity)?;
-            Some(FeedEntry { activity, post, source })
+            let people = people_of(caller, &access, &activity, post.as_deref());
+            Some(FeedEntry { activity, post, source, people })
         };
         Ok(activities.into_iter().zip(sources).filter_map(entry).collect())
     }
+}
+
+/// Returns the users that an entry names, each once, if the reader sees the public profile of them.
+fn people_of(
+    reader: &Caller,
+    access: &ViewerAccess,
+    activity: &Activity,
+    post: Option<&Post>,
+) -> Vec<Arc<User>> {
+    let author = post.map(|post| &post.author_id).filter(|author| **author != activity.actor_id);
+    let named = std::iter::once(&activity.actor_id).chain(author);
+    let public = named.filter(|id| !sees_email(Some(reader), id));
+    let visible = public.filter_map(|id| access.visible_profile(id));
+    visible.map(|profile| shared_profile(Some(reader), profile)).collect()
 }
 
 impl Circle {

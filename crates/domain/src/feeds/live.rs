@@ -123,11 +123,11 @@ impl LiveFeed {
             return Ok(false);
         }
         let next = self.next + entries.len() as u64;
-        let Feeds { context, circles, bus, .. } = &self.feeds;
+        let Feeds { context, bus } = &self.feeds;
         // Content may have been hidden since the log was written.
         bus.catch_up().await?;
         let me = context.authorize_read(&self.caller).await?;
-        let circle = circles.of(context, &me.id).await.map_err(ServiceError::from)?;
+        let circle = bus.circles().of(context, &me.id).await.map_err(ServiceError::from)?;
         let is_new = |entry: &&Arc<CachedActivity>| !self.expected.contains(&entry.position.id);
         let mine = entries.iter().filter(|entry| circle.includes(entry)).filter(is_new).cloned();
         let visible = self

@@ -1,5 +1,5 @@
-//! The cache behind feeds: the latest activities of all actors, the newest of single actors, and
-//! the posts, users and groups they are about.
+//! The cache behind feeds and other pages: the latest activities of all actors, the newest of single
+//! actors, and posts with their counters, users, groups and uploads.
 //!
 //! It is exact where all writes go through this process, because readers first read the stream to
 //! its end. Elsewhere activities arrive a moment later, and nothing else is cached.
@@ -10,11 +10,12 @@ mod load;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use roundtable_model::entities::{Activity, Group, Post, User};
+use roundtable_model::entities::{Activity, Group, Post, PostCounter, Upload, User};
 use roundtable_model::table::Change;
-use roundtable_model::{ActivityId, ActorId, FromItem as _, GroupId, PostId, UserId};
+use roundtable_model::{ActivityId, ActorId, FromItem as _, GroupId, MediaKey, PostId, UserId};
 
 use self::changes::FeedChange;
 use self::entities::update_cached;
@@ -38,6 +39,21 @@ pub(crate) struct FeedMemory {
     log: ActivityLog,
     is_exact: bool,
     settings: FeedMemorySettings,
+    lookups: Lookups,
+}
+
+/// Lookups of entities since the process started.
+#[derive(Debug, Default)]
+struct Lookups {
+    all: AtomicU64,
+    missed: AtomicU64,
+}
+
+impl Lookups {
+    fn count(&self, all: usize, missed: usize) {
+        self.all.fetch_add(all as u64, Ordering::Relaxed);
+        self.missed.fetch_add(missed as u64, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug)]
@@ -47,6 +63,8 @@ struct FeedMemoryState {
     posts: BoundedCache<PostId, Post>,
     people: BoundedCache<UserId, User>,
     groups: BoundedCache<GroupId, Group>,
+    post_counters: BoundedCache<PostId, PostCounter>,
+    uploads: BoundedCache<MediaKey, Upload>,
     /// True while changes are being received. Without them, anything loaded could be outdated unnoticed.
     is_following: bool,
 }
@@ -68,6 +86,13 @@ pub struct FeedMemoryStats {
     pub people_bytes: usize,
     pub groups: usize,
     pub group_bytes: usize,
+    pub post_counters: usize,
+    pub post_counter_bytes: usize,
+    pub uploads: usize,
+    pub upload_bytes: usize,
+    /// Entities looked up since the process started, and those of them that had to be read.
+    pub lookups: u64,
+    pub missed_lookups: u64,
 }
 
 impl FeedMemory {
@@ -79,6 +104,8 @@ impl FeedMemory {
             posts: BoundedCache::new(capacity(settings.posts)),
             people: BoundedCache::new(capacity(settings.people)),
             groups: BoundedCache::new(capacity(settings.groups)),
+            post_counters: BoundedCache::new(capacity(settings.post_counters)),
+            uploads: BoundedCache::new(capacity(settings.uploads)),
             is_following: !is_exact,
         };
         Self {
@@ -86,6 +113,7 @@ impl FeedMemory {
             log: ReplayLog::default(),
             is_exact,
             settings: settings.clone(),
+            lookups: Lookups::default(),
         }
     }
 
@@ -139,6 +167,8 @@ impl FeedMemory {
         let (posts, post_bytes) = state.posts.stats();
         let (people, people_bytes) = state.people.stats();
         let (groups, group_bytes) = state.groups.stats();
+        let (post_counters, post_counter_bytes) = state.post_counters.stats();
+        let (uploads, upload_bytes) = state.uploads.stats();
         FeedMemoryStats {
             recent,
             recent_bytes,
@@ -151,13 +181,25 @@ impl FeedMemory {
             people_bytes,
             groups,
             group_bytes,
+            post_counters,
+            post_counter_bytes,
+            uploads,
+            upload_bytes,
+            lookups: self.lookups.all.load(Ordering::Relaxed),
+            missed_lookups: self.lookups.missed.load(Ordering::Relaxed),
         }
     }
 }
 
 impl FeedMemory {
-    pub(crate) const ENTITY_TYPES: &[&str] =
-        &[Activity::ENTITY.name, Post::ENTITY.name, User::ENTITY.name, Group::ENTITY.name];
+    pub(crate) const ENTITY_TYPES: &[&str] = &[
+        Activity::ENTITY.name,
+        Post::ENTITY.name,
+        User::ENTITY.name,
+        Group::ENTITY.name,
+        PostCounter::ENTITY.name,
+        Upload::ENTITY.name,
+    ];
 
     fn apply_one(&self, state: &mut FeedMemoryState, change: FeedChange<'_>) {
         match change {
@@ -172,6 +214,8 @@ impl FeedMemory {
             FeedChange::Post(id, item) => update_cached::<Post>(state, &id, item),
             FeedChange::User(id, item) => update_cached::<User>(state, &id, item),
             FeedChange::Group(id, item) => update_cached::<Group>(state, &id, item),
+            FeedChange::PostCounter(id, item) => update_cached::<PostCounter>(state, &id, item),
+            FeedChange::Upload(key, item) => update_cached::<Upload>(state, &key, item),
             FeedChange::Undecodable => self.clear(state),
         }
     }
@@ -183,6 +227,8 @@ impl FeedMemory {
         state.posts.clear();
         state.people.clear();
         state.groups.clear();
+        state.post_counters.clear();
+        state.uploads.clear();
         self.log.mark_gap();
     }
 }

@@ -347,7 +347,7 @@ impl Groups {
             MembershipOutcome::Removed(RemovedEntity(member)) => return Ok(member),
             MembershipOutcome::Member { group, user } => (group, user),
         };
-        let access = self.context.viewer_access(Some(caller), [], [&group]).await?;
+        let access = self.context.viewer_relations(Some(caller), [], [&group]).await?;
         if access.visible_group(&group).is_none() {
             return Err(GroupError::NoSuchGroup);
         }

@@ -11,7 +11,8 @@ use super::access::relations;
 use super::{GroupError, Groups};
 use crate::access::{Permission, Relations, allows};
 use crate::pages::fill_page;
-use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
+use crate::viewer_access::ViewerRelations;
+use crate::{Caller, Page, PageInput, ServiceError};
 
 /// A group as a viewer sees it. A private group shows this much to all viewers, and the rest to its
 /// members.
@@ -50,7 +51,7 @@ impl Groups {
         groups: &[GroupId],
     ) -> Result<Vec<Option<GroupView>>, GroupError> {
         let (access, counts) =
-            try_join(self.viewer_access_of(viewer, groups), self.counts(groups)).await?;
+            try_join(self.relations_to(viewer, groups), self.counts(groups)).await?;
         Ok(groups.iter().map(|group| view(&access, &counts, group)).collect())
     }
 
@@ -86,7 +87,7 @@ impl Groups {
         group: &GroupId,
         page: &PageInput,
     ) -> Result<Page<GroupMember>, GroupError> {
-        let access = self.context.viewer_access(viewer, [], [group]).await?;
+        let access = self.context.viewer_relations(viewer, [], [group]).await?;
         let sees =
             Relations::ANONYMOUS.with_if(access.can_see_inside_group(group), Relations::CAN_SEE);
         if !allows(Permission::SeeMembers, sees) {
@@ -124,7 +125,7 @@ impl Groups {
         let members = self.context.items_at("member", at);
         let people = item_keys.iter().map(|(_, user)| user);
         let groups = item_keys.iter().map(|(group, _)| group);
-        let access = self.context.viewer_access(viewer, people, groups);
+        let access = self.context.viewer_relations(viewer, people, groups);
         let (members, access) = try_join(members, access).await?;
         let is_visible = |member: &GroupMember| {
             let (group, user) = (&member.group_id, &member.user_id);
@@ -144,7 +145,7 @@ impl Groups {
         member: GroupMember,
     ) -> Result<Option<GroupMember>, GroupError> {
         let (group, user) = (&member.group_id, &member.user_id);
-        let access = self.context.viewer_access(Some(caller), [user], [group]).await?;
+        let access = self.context.viewer_relations(Some(caller), [user], [group]).await?;
         let is_mine = caller.user_id == *user;
         let is_visible = access.visible_user(user).is_some()
             && access.visible_group(group).is_some()
@@ -169,7 +170,7 @@ impl Groups {
                 let ids: Vec<GroupId> = listed.into_iter().map(|member| member.group_id).collect();
                 // The index may be stale, so the membership is read again.
                 let members = async { Ok(core.memberships(&ids, user).get().await?) };
-                let visible = try_join(self.viewer_access_of(viewer, &ids), self.counts(&ids));
+                let visible = try_join(self.relations_to(viewer, &ids), self.counts(&ids));
                 let ((access, counts), members) = try_join(visible, members).await?;
                 let views = ids.iter().zip(members).map(|(id, member)| {
                     member.filter(|member| member.status == MemberStatus::Active)?;
@@ -181,12 +182,12 @@ impl Groups {
         .await
     }
 
-    async fn viewer_access_of(
+    async fn relations_to(
         &self,
         viewer: Option<&Caller>,
         groups: &[GroupId],
-    ) -> Result<ViewerAccess, ServiceError> {
-        Ok(self.context.viewer_access(viewer, [], groups).await?)
+    ) -> Result<ViewerRelations, ServiceError> {
+        Ok(self.context.viewer_relations(viewer, [], groups).await?)
     }
 
     async fn counts(&self, groups: &[GroupId]) -> Result<HashMap<GroupId, u64>, ServiceError> {
@@ -196,7 +197,7 @@ impl Groups {
 }
 
 fn view(
-    access: &ViewerAccess,
+    access: &ViewerRelations,
     counts: &HashMap<GroupId, u64>,
     group: &GroupId,
 ) -> Option<GroupView> {
@@ -209,7 +210,7 @@ fn view(
 
 /// Returns whether the viewer may see a membership.
 pub(super) fn is_membership_visible(
-    access: &ViewerAccess,
+    access: &ViewerRelations,
     group: &GroupId,
     member: &GroupMember,
 ) -> bool {
@@ -217,7 +218,7 @@ pub(super) fn is_membership_visible(
     access.can_see_inside_group(group) && (active || is_group_staff(access, group))
 }
 
-fn is_group_staff(access: &ViewerAccess, group: &GroupId) -> bool {
+fn is_group_staff(access: &ViewerRelations, group: &GroupId) -> bool {
     let staff = Relations::GROUP_ADMIN | Relations::GROUP_OWNER;
     access.membership(group).is_some_and(|member| relations(member).intersects(staff))
 }

@@ -1,6 +1,8 @@
 //! The posts, activities and profiles that files belong to, as far as the viewer may see them; read
 //! in a few batches.
 
+use std::sync::Arc;
+
 use futures::future::try_join3;
 use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Activity, Holder, Post, Upload};
@@ -21,7 +23,7 @@ impl VisibleHolders {
     pub(super) async fn of(
         context: &Context,
         viewer: Option<&Caller>,
-        uploads: &[Upload],
+        uploads: &[Arc<Upload>],
     ) -> Result<Self, ServiceError> {
         let holders = || uploads.iter().filter_map(|upload| upload.holder.as_ref());
         let posts: HashSet<PostId> = holders()

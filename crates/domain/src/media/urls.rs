@@ -1,22 +1,23 @@
 //! Signed download URLs, for viewers who may see the file now.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::try_join_all;
 use hashbrown::{HashMap, HashSet};
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Upload;
-use roundtable_model::{MediaKey, Time, UploadState};
+use roundtable_model::{MediaKey, Time, UploadState, UserId};
 
 use super::holders::VisibleHolders;
 use super::{MediaError, MediaFiles, ms, owner_of};
-use crate::Caller;
+use crate::{Caller, Context};
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct MediaUrl {
     /// A capability: any holder of the URL can fetch the file.
-    pub url: String,
+    pub url: Arc<str>,
     pub expires_at: Time,
 }
 
@@ -49,26 +50,53 @@ impl MediaFiles {
     ) -> Result<Vec<Option<MediaUrl>>, MediaError> {
         let uploads = self.completed_uploads(keys).await?;
         let holders = VisibleHolders::of(&self.context, viewer, &uploads).await?;
-        let visible = uploads.into_iter().filter(|upload| holders.can_see(upload));
+        let visible = uploads.iter().filter(|upload| holders.can_see(upload));
         let urls = try_join_all(visible.map(|upload| self.sign_url(upload))).await?;
         let urls: HashMap<MediaKey, MediaUrl> = urls.into_iter().flatten().collect();
         Ok(keys.iter().map(|key| urls.get(key).cloned()).collect())
     }
 
-    /// Reads the completed uploads, each once.
-    async fn completed_uploads(&self, keys: &[MediaKey]) -> Result<Vec<Upload>, MediaError> {
+    /// Returns the completed uploads, each once.
+    async fn completed_uploads(&self, keys: &[MediaKey]) -> Result<Vec<Arc<Upload>>, MediaError> {
         let distinct: HashSet<&MediaKey> = keys.iter().collect();
-        let item_keys =
-            distinct.into_iter().filter_map(|key| Some(Upload::at(&owner_of(key)?, key)));
-        let found = self.context.items_at("upload", item_keys).await?.into_iter().flatten();
-        Ok(found.filter(|upload| upload.state == UploadState::Complete).collect())
+        let keys: Vec<MediaKey> = distinct.into_iter().cloned().collect();
+        let uploads: Vec<Arc<Upload>> = match self.context.exact_memory().await {
+            Some((_, memory)) => {
+                memory.uploads(&self.context, &keys).await?.into_values().collect()
+            }
+            None => {
+                let read = read_uploads(&self.context, &keys).await?.into_iter();
+                read.flatten().map(Arc::new).collect()
+            }
+        };
+        let is_complete = |upload: &Arc<Upload>| upload.state == UploadState::Complete;
+        Ok(uploads.into_iter().filter(is_complete).collect())
     }
 
-    async fn sign_url(&self, upload: Upload) -> Result<Option<(MediaKey, MediaUrl)>, MediaError> {
+    /// Returns a signed URL, which is used again for half of its life.
+    async fn sign_url(&self, upload: &Upload) -> Result<Option<(MediaKey, MediaUrl)>, MediaError> {
         let Upload { key, copy: Some(copy), content_type, .. } = upload else { return Ok(None) };
         let valid_for = Duration::from_secs(self.context.settings().media.download_seconds);
-        let expires_at = self.context.now().plus_ms(ms(valid_for));
-        let url = self.store.download_url(&key, &copy, &content_type, valid_for).await?;
-        Ok(Some((key, MediaUrl { url, expires_at })))
+        let now = self.context.now();
+        if let Some(signed) = self.signed_urls.get(key, copy, now.plus_ms(ms(valid_for) / 2)) {
+            return Ok(Some((key.clone(), signed)));
+        }
+        let url = self.store.download_url(key, copy, content_type, valid_for).await?;
+        let signed = MediaUrl { url: url.into(), expires_at: now.plus_ms(ms(valid_for)) };
+        self.signed_urls.put(key, copy, &signed);
+        Ok(Some((key.clone(), signed)))
     }
+}
+
+/// Reads uploads in the order of their keys.
+pub(crate) async fn read_uploads(
+    context: &Context,
+    keys: &[MediaKey],
+) -> roundtable_model::Result<Vec<Option<Upload>>> {
+    // A key that names no owner is none of ours.
+    let owners: Vec<Option<UserId>> = keys.iter().map(owner_of).collect();
+    let owned = owners.iter().zip(keys);
+    let at = owned.filter_map(|(owner, key)| Some(Upload::at(owner.as_ref()?, key)));
+    let mut found = context.items_at("upload", at).await?.into_iter();
+    Ok(owners.iter().map(|owner| owner.as_ref().and_then(|_| found.next().flatten())).collect())
 }

@@ -13,7 +13,8 @@ use roundtable_model::{CommentId, GroupId, NotificationKind, PostId, QuestId, Ta
 
 use super::Notifications;
 use super::cause::{Cause, CauseObject};
-use crate::{Caller, ServiceError, ViewerAccess};
+use crate::viewer_access::ViewerRelations;
+use crate::{Caller, ServiceError};
 
 /// The parts of a cause that its recipient may know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Notifications {
             _ => None,
         }));
         let viewer = Caller::user(user.clone());
-        let access = self.context.viewer_access(Some(&viewer), people, groups).await?;
+        let access = self.context.viewer_relations(Some(&viewer), people, groups).await?;
         let is_here = access.visible_user(user).is_some();
         let eligibility = |cause: &Cause| Eligibility {
             actor: is_here
@@ -111,7 +112,7 @@ impl Notifications {
 }
 
 /// Returns whether the user may and wants to hear of the actor.
-fn may_hear_of(access: &ViewerAccess, user: &UserId, actor: &UserId) -> bool {
+fn may_hear_of(access: &ViewerRelations, user: &UserId, actor: &UserId) -> bool {
     let edge = access.follow_of(actor);
     user != actor
         && access.visible_user(actor).is_some()
@@ -120,7 +121,7 @@ fn may_hear_of(access: &ViewerAccess, user: &UserId, actor: &UserId) -> bool {
 }
 
 impl CauseObjects {
-    fn are_visible(&self, access: &ViewerAccess, cause: &Cause) -> bool {
+    fn are_visible(&self, access: &ViewerRelations, cause: &Cause) -> bool {
         match &cause.about {
             // Their visibility is that of the actor.
             CauseObject::Person(_) | CauseObject::Message(..) => true,

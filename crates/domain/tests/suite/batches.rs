@@ -291,6 +291,8 @@ async fn town_with_activities(policy: FeedPolicy, people: usize) -> Town {
         posts: 0,
         people: 0,
         groups: 0,
+        post_counters: 0,
+        uploads: 0,
         ties: 0,
     };
     let town = Town::with(settings, ["ana"]).await;

@@ -33,7 +33,7 @@ async fn sees(town: &Town, viewer: Option<&Caller>, key: &MediaKey) -> bool {
         Ok(url) => {
             assert_eq!(town.media_store().fetch(&url.url).unwrap(), Town::picture());
             assert_eq!(url.expires_at, town.now().plus_ms(5 * 60 * 1_000), "and not for long");
-            assert!(!format!("{url:?}").contains(&url.url), "an address opens a door");
+            assert!(!format!("{url:?}").contains(&*url.url), "an address opens a door");
             true
         }
         Err(MediaError::NoSuchMedia) => false,

@@ -37,8 +37,8 @@ impl StreamControl for ThreeDeadLetters {
 
 /// Returns the services of a new process.
 pub(crate) fn services(town: &Town) -> Services {
-    let context = town.context().clone();
     let bus = town.new_bus();
+    let context = town.context().with_memory_of(&bus);
     Services {
         feeds: Feeds::new(context.clone(), &bus),
         bus,

@@ -179,6 +179,37 @@ impl MetricsPage {
             "Users and groups in the cached circles.",
             stats.ties,
         );
+        let memory = &stats.memory;
+        let caches = [
+            ("recent_activities", memory.recent, memory.recent_bytes),
+            ("activities_of_actors", memory.actor_entries, memory.actor_bytes),
+            ("posts", memory.posts, memory.post_bytes),
+            ("users", memory.people, memory.people_bytes),
+            ("groups", memory.groups, memory.group_bytes),
+            ("post_counters", memory.post_counters, memory.post_counter_bytes),
+            ("uploads", memory.uploads, memory.upload_bytes),
+        ];
+        let name = "roundtable_memory_entries";
+        self.begin(name, "gauge", "Entries of the caches behind pages.");
+        caches.iter().for_each(|(cache, entries, _)| self.sample(name, &[("cache", cache)], entries));
+        let name = "roundtable_memory_bytes";
+        self.begin(name, "gauge", "Estimated bytes of the caches behind pages.");
+        caches.iter().for_each(|(cache, _, bytes)| self.sample(name, &[("cache", cache)], bytes));
+        for (name, help, count) in [
+            (
+                "roundtable_memory_lookups_total",
+                "Entities that pages looked up in memory.",
+                memory.lookups,
+            ),
+            (
+                "roundtable_memory_misses_total",
+                "Entities that pages had to read from the table.",
+                memory.missed_lookups,
+            ),
+        ] {
+            self.begin(name, "counter", help);
+            self.sample(name, &[], count);
+        }
     }
 }
 

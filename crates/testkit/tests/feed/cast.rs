@@ -99,6 +99,8 @@ impl Server {
             posts: 0,
             people: 0,
             groups: 0,
+            post_counters: 0,
+            uploads: 0,
             ties: 0,
         };
         match self {
@@ -110,6 +112,8 @@ impl Server {
                 posts: 4,
                 people: 3,
                 groups: 1,
+                post_counters: 3,
+                uploads: 2,
                 ties: 12,
             },
             Self::South => FeedMemorySettings::default(),

@@ -1,7 +1,10 @@
 //! Reads pages in a history, and compares them with the oracle.
 
-use roundtable_domain::{FeedEntry, FeedPolicy, FeedSource, Page, PageInput};
+use std::sync::Arc;
+
+use roundtable_domain::{Accounts, FeedEntry, FeedPolicy, FeedSource, Page, PageInput, Posts};
 use roundtable_model::Cursor;
+use roundtable_model::entities::User;
 
 use crate::cast::{Name, Server};
 use crate::oracle::{Entry, Facts};
@@ -148,10 +151,39 @@ impl Stage {
         let feeds = self.server(read.at).feeds().await;
         let page = feeds.home(&read.who.caller(), &input).await;
         let page = page.map_err(|error| self.failed(read, &error.to_string()))?;
+        self.check_memory(read, &page).await?;
         let shown = self.shown(page);
         self.judge(read, run, &shown, feed)?;
         run.note(&shown, feed);
         Ok(())
+    }
+
+    /// Profiles and counters are the same from memory as from the table, and so are those that come with
+    /// the page.
+    async fn check_memory(&self, read: Read, page: &Page<FeedEntry>) -> Result<(), Mismatch> {
+        let (process, caller) = (self.server(read.at), read.who.caller());
+        let contexts = [process.memory_context(), process.town.context().clone()];
+        let users = Name::ALL.map(|who| who.id());
+        let entries = || page.items.iter().map(|(entry, _)| entry);
+        let posts = entries().filter_map(|entry| entry.post.as_ref());
+        let posts: Vec<_> = posts.map(|post| post.id.clone()).collect();
+        let mut answers = Vec::new();
+        for context in contexts {
+            let people = Accounts::new(context.clone()).people(Some(&caller), &users).await;
+            let strangers_view = Accounts::new(context.clone()).people(None, &users).await;
+            let counters = Posts::new(context).counters(&posts).await;
+            answers.push((people.unwrap(), strangers_view.unwrap(), counters.unwrap()));
+        }
+        let [remembered, stored] = answers.as_slice() else { return Ok(()) };
+        if remembered != stored {
+            let problem = format!("memory has\n  {remembered:?}\nthe table\n  {stored:?}");
+            return Err(self.failed(read, &problem));
+        }
+        let is_current = |user: &Arc<User>| stored.0.contains(&Some(Arc::clone(user)));
+        match entries().flat_map(|entry| &entry.people).find(|user| !is_current(user)) {
+            Some(outdated) => Err(self.failed(read, &format!("the page has {outdated:?}"))),
+            None => Ok(()),
+        }
     }
 
     fn shown(&mut self, page: Page<FeedEntry>) -> ShownPage {

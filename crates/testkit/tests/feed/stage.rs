@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use roundtable_domain::{
-    FeedPolicy, FeedSettings, Feeds, LiveBus, PromotionSettings, Settings, TableNames,
+    Context, FeedPolicy, FeedSettings, Feeds, LiveBus, PromotionSettings, Settings, TableNames,
 };
 use roundtable_model::table::{Clock, ManualClock, Store};
 use roundtable_model::{CommentId, GroupId, PostId};
@@ -195,6 +195,11 @@ impl Process {
             self.stream_reader.hear(context.core().table(), &self.bus).await;
         }
         &self.bus
+    }
+
+    /// Its context, with reads answered from memory where that is exact.
+    pub(crate) fn memory_context(&self) -> Context {
+        self.town.context().with_memory_of(&self.bus)
     }
 
     /// Its feeds, with all changes so far applied.

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use roundtable_model::entities::{Activity, Group, Post, User};
+use roundtable_model::entities::{Activity, Group, Post, PostCounter, Upload, User};
 use roundtable_model::table::{Change, Item};
-use roundtable_model::{ActorId, FromItem, GroupId, PostId, TYPE, UserId};
+use roundtable_model::{ActorId, FromItem, GroupId, MediaKey, PostId, TYPE, UserId};
 
 use super::super::cached_activity::CachedActivity;
 use super::super::position::FeedPosition;
@@ -21,6 +21,10 @@ pub(super) enum FeedChange<'c> {
     User(UserId, Option<&'c Item>),
     /// The group's new state, or `None` if it was removed.
     Group(GroupId, Option<&'c Item>),
+    /// The counter's new state, or `None` if it was removed.
+    PostCounter(PostId, Option<&'c Item>),
+    /// The upload's new state, or `None` if it was removed.
+    Upload(MediaKey, Option<&'c Item>),
     /// A relevant change that cannot be decoded.
     Undecodable,
 }
@@ -48,6 +52,10 @@ impl<'c> FeedChange<'c> {
             id(image, User::ID.name()).map(|id| Self::User(id, new))
         } else if kind == Group::ENTITY.name {
             id(image, Group::ID.name()).map(|id| Self::Group(id, new))
+        } else if kind == PostCounter::ENTITY.name {
+            id(image, PostCounter::POST_ID.name()).map(|id| Self::PostCounter(id, new))
+        } else if kind == Upload::ENTITY.name {
+            id(image, Upload::KEY.name()).map(|key| Self::Upload(key, new))
         } else {
             return None;
         };

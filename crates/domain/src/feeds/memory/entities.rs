@@ -1,17 +1,21 @@
-//! Lookups of posts, users and groups: from the cache, or loaded into it.
+//! Lookups of posts, their counters, users, groups and uploads: from the cache, or loaded into it.
 
 use std::hash::Hash;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use hashbrown::HashMap;
-use roundtable_model::entities::{Group, Post, User};
+use roundtable_model::entities::{Group, Post, PostCounter, Upload, User};
 use roundtable_model::table::Item;
-use roundtable_model::{BatchLookup, FromItem, GroupId, PostId, UserId};
+use roundtable_model::{BatchLookup, FromItem, GroupId, MediaKey, PostId, Result, UserId};
 
 use super::super::bounded_cache::{BoundedCache, MemorySize};
 use super::super::pending_loads::LoadTicket;
 use super::{FeedMemory, FeedMemoryState};
-use crate::{Context, ServiceError};
+use crate::Context;
+use crate::accounts::public_profile;
+use crate::media::read_uploads;
 
 /// An entity cached by id.
 pub(super) trait CachedEntity: FromItem + MemorySize + Send + Sync + 'static {
@@ -19,8 +23,26 @@ pub(super) trait CachedEntity: FromItem + MemorySize + Send + Sync + 'static {
 
     fn cache(state: &FeedMemoryState) -> &BoundedCache<Self::Id, Self>;
     fn cache_mut(state: &mut FeedMemoryState) -> &mut BoundedCache<Self::Id, Self>;
-    fn look_up<'g>(context: &'g Context, ids: &[Self::Id]) -> BatchLookup<'g, Self>;
+    /// Reads entities in the order of their ids, strongly where memory has to be exact.
+    fn read_all<'a>(
+        context: &'a Context,
+        ids: &'a [Self::Id],
+        strong: bool,
+    ) -> EntityRead<'a, Self>;
+
+    /// The form in which the entity is kept.
+    fn remembered(self) -> Self {
+        self
+    }
+
+    /// Returns whether only a change can end the entity's life. Others are read again whenever they are
+    /// needed, because they expire.
+    fn is_lasting(&self) -> bool {
+        true
+    }
 }
+
+type EntityRead<'a, T> = BoxFuture<'a, Result<Vec<Option<T>>>>;
 
 impl FeedMemory {
     /// Returns the posts that exist.
@@ -28,16 +50,16 @@ impl FeedMemory {
         &self,
         context: &Context,
         ids: &[PostId],
-    ) -> Result<HashMap<PostId, Arc<Post>>, ServiceError> {
+    ) -> Result<HashMap<PostId, Arc<Post>>> {
         self.entities(context, ids).await
     }
 
-    /// Returns the profiles that exist.
+    /// Returns the profiles that exist, as the public sees them.
     pub(crate) async fn people(
         &self,
         context: &Context,
         ids: &[UserId],
-    ) -> Result<HashMap<UserId, Arc<User>>, ServiceError> {
+    ) -> Result<HashMap<UserId, Arc<User>>> {
         self.entities(context, ids).await
     }
 
@@ -46,15 +68,33 @@ impl FeedMemory {
         &self,
         context: &Context,
         ids: &[GroupId],
-    ) -> Result<HashMap<GroupId, Arc<Group>>, ServiceError> {
+    ) -> Result<HashMap<GroupId, Arc<Group>>> {
         self.entities(context, ids).await
+    }
+
+    /// Returns the counters of posts that have one.
+    pub(crate) async fn post_counters(
+        &self,
+        context: &Context,
+        ids: &[PostId],
+    ) -> Result<HashMap<PostId, Arc<PostCounter>>> {
+        self.entities(context, ids).await
+    }
+
+    /// Returns the uploads that exist.
+    pub(crate) async fn uploads(
+        &self,
+        context: &Context,
+        keys: &[MediaKey],
+    ) -> Result<HashMap<MediaKey, Arc<Upload>>> {
+        self.entities(context, keys).await
     }
 
     async fn entities<T: CachedEntity>(
         &self,
         context: &Context,
         ids: &[T::Id],
-    ) -> Result<HashMap<T::Id, Arc<T>>, ServiceError> {
+    ) -> Result<HashMap<T::Id, Arc<T>>> {
         let mut found = HashMap::with_capacity(ids.len());
         let mut missing = Vec::new();
         {
@@ -62,21 +102,24 @@ impl FeedMemory {
             let cache = T::cache(&state);
             for id in ids {
                 match cache.get(id) {
-                    Some(Some(entity)) => drop(found.insert(id.clone(), Arc::clone(entity))),
+                    Some(Some(entity)) if entity.is_lasting() => {
+                        found.insert(id.clone(), Arc::clone(entity));
+                    }
                     Some(None) => {}
-                    None => missing.push(id.clone()),
+                    Some(Some(_)) | None => missing.push(id.clone()),
                 }
             }
         }
+        self.lookups.count(ids.len(), missing.len());
         if missing.is_empty() {
             return Ok(found);
         }
         missing.sort_unstable();
         missing.dedup();
         let loading = EntityLoad::begin(self, missing);
-        let read = T::look_up(context, &loading.ids);
-        let read = if self.is_exact { read.strong() } else { read };
-        let entities = read.get().await?.into_iter().map(|entity| entity.map(Arc::new)).collect();
+        let read = T::read_all(context, &loading.ids, self.is_exact).await?.into_iter();
+        let entities =
+            read.map(|entity| entity.map(|entity| Arc::new(entity.remembered()))).collect();
         found.extend(loading.finish(entities));
         Ok(found)
     }
@@ -138,7 +181,7 @@ pub(super) fn update_cached<T: CachedEntity>(
         return;
     }
     match item.map(T::from_item).transpose() {
-        Ok(entity) => cache.update(id, entity.map(Arc::new)),
+        Ok(entity) => cache.update(id, entity.map(|entity| Arc::new(entity.remembered()))),
         Err(error) => {
             tracing::warn!(?id, %error, "cannot decode a change; dropping the cached entity");
             cache.remove(id);
@@ -157,8 +200,8 @@ impl CachedEntity for Post {
         &mut state.posts
     }
 
-    fn look_up<'g>(context: &'g Context, ids: &[PostId]) -> BatchLookup<'g, Self> {
-        context.core().posts(ids)
+    fn read_all<'a>(context: &'a Context, ids: &'a [PostId], strong: bool) -> EntityRead<'a, Self> {
+        look_up(context.core().posts(ids), strong)
     }
 }
 
@@ -173,8 +216,12 @@ impl CachedEntity for User {
         &mut state.people
     }
 
-    fn look_up<'g>(context: &'g Context, ids: &[UserId]) -> BatchLookup<'g, Self> {
-        context.core().profiles(ids)
+    fn read_all<'a>(context: &'a Context, ids: &'a [UserId], strong: bool) -> EntityRead<'a, Self> {
+        look_up(context.core().profiles(ids), strong)
+    }
+
+    fn remembered(self) -> Self {
+        public_profile(self)
     }
 }
 
@@ -189,9 +236,55 @@ impl CachedEntity for Group {
         &mut state.groups
     }
 
-    fn look_up<'g>(context: &'g Context, ids: &[GroupId]) -> BatchLookup<'g, Self> {
-        context.core().groups(ids)
+    fn read_all<'a>(
+        context: &'a Context,
+        ids: &'a [GroupId],
+        strong: bool,
+    ) -> EntityRead<'a, Self> {
+        look_up(context.core().groups(ids), strong)
     }
+}
+
+impl CachedEntity for PostCounter {
+    type Id = PostId;
+
+    fn cache(state: &FeedMemoryState) -> &BoundedCache<PostId, Self> {
+        &state.post_counters
+    }
+
+    fn cache_mut(state: &mut FeedMemoryState) -> &mut BoundedCache<PostId, Self> {
+        &mut state.post_counters
+    }
+
+    fn read_all<'a>(context: &'a Context, ids: &'a [PostId], strong: bool) -> EntityRead<'a, Self> {
+        look_up(context.core().post_counters(ids), strong)
+    }
+}
+
+impl CachedEntity for Upload {
+    type Id = MediaKey;
+
+    fn cache(state: &FeedMemoryState) -> &BoundedCache<MediaKey, Self> {
+        &state.uploads
+    }
+
+    fn cache_mut(state: &mut FeedMemoryState) -> &mut BoundedCache<MediaKey, Self> {
+        &mut state.uploads
+    }
+
+    /// Always strongly: a file that was detached must not be shown.
+    fn read_all<'a>(context: &'a Context, keys: &'a [MediaKey], _: bool) -> EntityRead<'a, Self> {
+        read_uploads(context, keys).boxed()
+    }
+
+    fn is_lasting(&self) -> bool {
+        self.ttl.is_none()
+    }
+}
+
+fn look_up<'a, T: CachedEntity>(lookup: BatchLookup<'a, T>, strong: bool) -> EntityRead<'a, T> {
+    let lookup = if strong { lookup.strong() } else { lookup };
+    lookup.get().boxed()
 }
 
 /// The estimated size of a short text on the heap: a nickname, a tag.
@@ -233,5 +326,19 @@ impl MemorySize for Group {
     fn bytes(&self) -> usize {
         let description = self.description.as_ref().map_or(0, String::len);
         size_of::<Self>() + self.name.len() + description + self.tags.len() * 2 * SHORT
+    }
+}
+
+impl MemorySize for PostCounter {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.seq.len() + SHORT
+    }
+}
+
+impl MemorySize for Upload {
+    fn bytes(&self) -> usize {
+        let holder = self.holder.iter().len() * 2 * SHORT;
+        let copy = self.copy.as_ref().map_or(0, String::len);
+        size_of::<Self>() + self.content_type.len() + copy + holder + 4 * SHORT
     }
 }
