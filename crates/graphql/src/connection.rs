@@ -6,10 +6,10 @@ use std::sync::Arc;
 use roundtable_domain::{PAGE_ITEMS_MAX, Page, PageInput};
 use roundtable_execution::Listed;
 use roundtable_graphql_macros::object;
-use roundtable_model::Cursor;
+use roundtable_model::{Cursor, PackingScope};
 
 use crate::ApiError;
-use crate::cursors::CursorScope;
+use crate::cursors::SealedCursor;
 use crate::request::RequestContext;
 
 /// The paging arguments of a list field.
@@ -52,17 +52,21 @@ impl PageArguments {
     where
         ApiError: From<E>,
     {
-        let scope = CursorScope { name, viewer: context.viewer() };
+        let scope = PackingScope::new(name, context.viewer().map(|caller| &caller.user_id));
         let after = self.after.as_deref();
         let after = after.map(|text| context.cursors().open(&scope, text)).transpose()?;
         let has_previous_page = after.is_some();
-        let page = page(&PageInput { limit: self.limit()?, after }).await?;
-        let list: Arc<str> = name.into();
-        let unsealed = |cursor| UnsealedCursor { cursor, list: Arc::clone(&list) };
-        let edges = page.items.into_iter();
-        let edges =
-            edges.map(|(item, cursor)| Edge { cursor: unsealed(cursor), node: item.into() });
-        Ok(Connection { edges: edges.collect(), next: page.next.map(unsealed), has_previous_page })
+        let Page { items, next } = page(&PageInput { limit: self.limit()?, after }).await?;
+        let has_next_page = next.is_some();
+        let (nodes, cursors): (Vec<N>, Vec<Cursor>) =
+            items.into_iter().map(|(item, cursor)| (item.into(), cursor)).unzip();
+        let cursors = cursors.into_iter().chain(next).collect();
+        let cursors = Arc::new(PageCursors { scope, cursors });
+        let unsealed = |position| UnsealedCursor { page: Arc::clone(&cursors), position };
+        let next = has_next_page.then(|| unsealed(nodes.len()));
+        let edges = nodes.into_iter().enumerate();
+        let edges = edges.map(|(position, node)| Edge { cursor: unsealed(position), node });
+        Ok(Connection { edges: edges.collect(), next, has_previous_page })
     }
 }
 
@@ -74,17 +78,26 @@ pub(crate) struct Connection<N> {
     has_previous_page: bool,
 }
 
+/// The cursors of a page, which are encrypted for one list and viewer.
+#[derive(Debug)]
+struct PageCursors {
+    scope: PackingScope,
+    /// Those of the items, then that of the next page.
+    cursors: Vec<Cursor>,
+}
+
 /// A cursor that is encrypted only when a client selects it.
 #[derive(Clone, Debug)]
 struct UnsealedCursor {
-    cursor: Cursor,
-    list: Arc<str>,
+    page: Arc<PageCursors>,
+    position: usize,
 }
 
 impl UnsealedCursor {
-    fn seal(&self, context: &RequestContext) -> String {
-        let scope = CursorScope { name: &self.list, viewer: context.viewer() };
-        context.cursors().seal(&scope, &self.cursor)
+    fn seal(&self, context: &RequestContext) -> SealedCursor {
+        let cursor = self.page.cursors.get(self.position);
+        let seal = |cursor| context.cursors().seal(&self.page.scope, cursor);
+        cursor.map(seal).unwrap_or_default()
     }
 }
 
@@ -106,7 +119,7 @@ impl<N: Listed<Context = RequestContext>> Connection<N> {
         self.edges.iter().map(|edge| edge.node.clone()).collect()
     }
 
-    fn next_token(&self, context: &RequestContext) -> Option<String> {
+    fn next_token(&self, context: &RequestContext) -> Option<SealedCursor> {
         self.next.as_ref().map(|next| next.seal(context))
     }
 
@@ -133,7 +146,7 @@ pub(crate) struct Edge<N> {
 
 #[object(each = Edge)]
 impl<N: Listed<Context = RequestContext>> Edge<N> {
-    fn cursor(&self, context: &RequestContext) -> String {
+    fn cursor(&self, context: &RequestContext) -> SealedCursor {
         self.cursor.seal(context)
     }
 
@@ -153,11 +166,11 @@ pub(crate) struct PageInfo {
 
 #[object(of = self)]
 impl PageInfo {
-    fn start_cursor(&self, context: &RequestContext) -> Option<String> {
+    fn start_cursor(&self, context: &RequestContext) -> Option<SealedCursor> {
         self.start.as_ref().map(|cursor| cursor.seal(context))
     }
 
-    fn end_cursor(&self, context: &RequestContext) -> Option<String> {
+    fn end_cursor(&self, context: &RequestContext) -> Option<SealedCursor> {
         self.end.as_ref().map(|cursor| cursor.seal(context))
     }
 }

@@ -5,13 +5,15 @@ use std::fmt;
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use data_encoding::BASE64URL_NOPAD;
-use roundtable_domain::Caller;
-use roundtable_model::Cursor;
+use roundtable_execution::{Leaf, Writer};
+use roundtable_model::{Cursor, PackingScope};
 
 use crate::ApiError;
+use crate::schema_types as gql;
 
-/// The longest cursor: more than any key needs.
-const BYTES_MAX: usize = 4 * 1024;
+/// The longest cursor. Most have at most 80 characters; only those of popular posts, which name up to a
+/// thousand posts, come near this.
+const CHARACTERS_MAX: usize = 8 * 1024;
 
 /// Encrypts and decrypts cursors with a key that all processes of an installation share.
 pub struct CursorCipher(LessSafeKey);
@@ -24,28 +26,25 @@ impl CursorCipher {
 
     /// Encrypts a cursor. The same position gives the same text, so clients may compare cursors:
     /// AES-GCM-SIV is safe with a constant nonce.
-    pub(crate) fn seal(&self, scope: &CursorScope<'_>, cursor: &Cursor) -> String {
-        let mut text = cursor.to_string().into_bytes();
-        match self.0.seal_in_place_append_tag(
-            nonce(),
-            Aad::from(scope.associated_data()),
-            &mut text,
-        ) {
-            Ok(()) => BASE64URL_NOPAD.encode(&text),
+    pub(crate) fn seal(&self, scope: &PackingScope, cursor: &Cursor) -> SealedCursor {
+        let mut bytes = cursor.pack(scope);
+        let bound = Aad::from(scope.identity());
+        match self.0.seal_in_place_append_tag(nonce(), bound, &mut bytes) {
+            Ok(()) => SealedCursor(bytes),
             // Only for texts of several gigabytes.
-            Err(_) => String::new(),
+            Err(_) => SealedCursor::default(),
         }
     }
 
     /// Decrypts a cursor that was issued for this list and this viewer.
-    pub(crate) fn open(&self, scope: &CursorScope<'_>, text: &str) -> Result<Cursor, ApiError> {
+    pub(crate) fn open(&self, scope: &PackingScope, text: &str) -> Result<Cursor, ApiError> {
         let open = || {
             // Decrypting takes time, and a document can pass one text to many fields.
-            let text = Some(text).filter(|text| text.len() <= BYTES_MAX)?;
+            let text = Some(text).filter(|text| text.len() <= CHARACTERS_MAX)?;
             let mut bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
-            let data = Aad::from(scope.associated_data());
-            let cursor = self.0.open_in_place(nonce(), data, &mut bytes).ok()?;
-            std::str::from_utf8(cursor).ok()?.parse().ok()
+            let bound = Aad::from(scope.identity());
+            let packed = self.0.open_in_place(nonce(), bound, &mut bytes).ok()?;
+            Cursor::unpack(scope, packed)
         };
         open().ok_or_else(|| {
             ApiError::bad_request("the cursor is not valid for this list and this user")
@@ -63,17 +62,56 @@ fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
-/// The list and the viewer that a cursor is bound to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CursorScope<'a> {
-    /// The kind of list and its owner: `posts of USER`.
-    pub(crate) name: &'a str,
-    pub(crate) viewer: Option<&'a Caller>,
+/// An encrypted cursor, which is written as base64.
+#[derive(Debug, Default)]
+pub(crate) struct SealedCursor(Vec<u8>);
+
+impl Leaf<gql::String> for SealedCursor {
+    fn write(&self, out: &mut Writer) {
+        out.display(&BASE64URL_NOPAD.encode_display(&self.0));
+    }
 }
 
-impl CursorScope<'_> {
-    fn associated_data(&self) -> Vec<u8> {
-        let viewer = self.viewer.map(|caller| caller.user_id.to_string()).unwrap_or_default();
-        [self.name, "\0", &viewer].concat().into_bytes()
+#[cfg(test)]
+mod tests {
+    use roundtable_domain::POPULAR_RUN_MAX;
+    use roundtable_model::{Entity, UserId, samples};
+
+    use super::*;
+
+    fn text(sealed: &SealedCursor) -> String {
+        BASE64URL_NOPAD.encode(&sealed.0)
+    }
+
+    #[test]
+    fn a_cursor_is_short_and_valid_only_for_its_list_and_viewer() {
+        let cipher = CursorCipher::new(&[7; 32]).unwrap();
+        let (ana, bo): (UserId, UserId) = (samples::user().id, samples::follow().followee_id);
+        let cursor = Cursor::at("home", samples::feed_item().key());
+        let scope = PackingScope::new("home feed", Some(&ana));
+        let sealed = text(&cipher.seal(&scope, &cursor));
+        assert!(sealed.len() <= 80, "{sealed}");
+        assert_eq!(
+            sealed,
+            text(&cipher.seal(&PackingScope::new("home feed", Some(&ana)), &cursor))
+        );
+        assert_eq!(cipher.open(&scope, &sealed).unwrap(), cursor);
+        for (list, viewer) in [("home feed", &bo), ("another list", &ana)] {
+            assert!(cipher.open(&PackingScope::new(list, Some(viewer)), &sealed).is_err());
+        }
+        assert!(cipher.open(&PackingScope::new("home feed", None), &sealed).is_err());
+        assert!(CursorCipher::new(&[8; 32]).unwrap().open(&scope, &sealed).is_err());
+    }
+
+    #[test]
+    fn the_longest_cursor_of_popular_posts_is_read() {
+        let cipher = CursorCipher::new(&[7; 32]).unwrap();
+        let scope = PackingScope::new("popular posts", None);
+        let run = BASE64URL_NOPAD.encode(&vec![9; 5 * POPULAR_RUN_MAX]);
+        let cursor = Cursor::at("popular", samples::post().key()).with_note(run);
+        let sealed = text(&cipher.seal(&scope, &cursor));
+        assert_eq!(cipher.open(&scope, &sealed).unwrap(), cursor);
+        let long = "A".repeat(CHARACTERS_MAX + 4);
+        assert!(cipher.open(&scope, &long).is_err());
     }
 }

@@ -92,7 +92,7 @@ impl FromStr for Id {
 
 /// Parses a ULID in its canonical spelling: 26 digits of Crockford's base 32. Any other spelling,
 /// such as lower case, must be returned unchanged and is therefore stored as text.
-fn canonical_ulid(text: &[u8]) -> Option<[u8; 16]> {
+pub(crate) fn canonical_ulid(text: &[u8]) -> Option<[u8; 16]> {
     let digits: &[u8; ULID_LEN] = text.try_into().ok()?;
     // The first two of the 130 bits are zero.
     if *digits.first()? > b'7' {

@@ -42,7 +42,7 @@ pub use composites::{
     AssistEntry, Assists, EntityTimeline, MergedListing, MergedPage, PostStats, TimelineEntry,
     TimelinePage,
 };
-pub use cursor::Cursor;
+pub use cursor::{Cursor, PackingScope};
 pub use entity::{Entity, EntityKey, Fields, FromItem, IndexKeys, ItemReader, TYPE};
 pub use enums::*;
 pub use error::{Error, InvalidField, Result};

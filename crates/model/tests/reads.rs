@@ -14,8 +14,8 @@ use roundtable_model::entities::{
 };
 use roundtable_model::table::{Key, Order, Recorder, item};
 use roundtable_model::{
-    ActorId, Core, Cursor, Days, Entity, EntityKind, Error, Listing, PostId, Shard, Span, Time,
-    TimelineEntry, UserId, samples,
+    ActorId, Core, Cursor, Days, Entity, EntityKind, Error, Listing, PackingScope, PostId, Shard,
+    Span, Time, TimelineEntry, UserId, samples,
 };
 use shared::{shards, town, user_id};
 
@@ -31,6 +31,7 @@ async fn paged<'a, E: Entity, const STRONG: bool>(
     ask: impl Fn() -> Listing<'a, E, STRONG>,
 ) -> Vec<E> {
     let (mut all, mut after) = (Vec::new(), None::<Cursor>);
+    let scope = PackingScope::new("list of bo", None);
     loop {
         let page = ask().limit(size).after(after.take()).page().await.unwrap();
         assert!(
@@ -39,8 +40,8 @@ async fn paged<'a, E: Entity, const STRONG: bool>(
         );
         all.extend(page.items);
         match page.next {
-            // Converted to text and back, as by clients.
-            Some(next) => after = Some(next.to_string().parse().unwrap()),
+            // Packed and unpacked, as for clients.
+            Some(next) => after = Some(Cursor::unpack(&scope, &next.pack(&scope)).unwrap()),
             None => return all,
         }
     }

@@ -114,3 +114,88 @@ async fn pages_have_one_to_a_hundred_items() {
     }
     assert_eq!(read(&api, "limit: 100").await["items"].as_array().unwrap().len(), 5);
 }
+
+/// Reads a list to its end, one item at a time, and returns the number of items. Each cursor must be short.
+async fn walk(
+    api: &ApiTown,
+    viewer: &str,
+    path: &[&str],
+    document: impl Fn(&str) -> String,
+) -> usize {
+    let (mut after, mut items) = (String::new(), 0);
+    loop {
+        let list = document(&format!("first: 1 {after}"));
+        let selection = "{ nextToken edges { cursor } pageInfo { startCursor endCursor } }";
+        let mut data = api.run(viewer, &list.replace("{}", selection)).await;
+        for name in path {
+            data = data[*name].take();
+        }
+        let edges = data["edges"].as_array().unwrap().iter().map(|edge| &edge["cursor"]);
+        let info =
+            [&data["nextToken"], &data["pageInfo"]["startCursor"], &data["pageInfo"]["endCursor"]];
+        items += edges.len();
+        for cursor in edges.chain(info).filter_map(Value::as_str) {
+            assert!(
+                (1..=80).contains(&cursor.len()),
+                "{list}: {} characters: {cursor}",
+                cursor.len()
+            );
+        }
+        match data["nextToken"].as_str() {
+            Some(next) => after = format!(r#"after: "{next}""#),
+            None => return items,
+        }
+    }
+}
+
+#[tokio::test]
+async fn cursors_have_at_most_80_characters() {
+    let [ana, bo, cleo] =
+        ["01JGXE6N0YM9S346Q3D25VT4F5", "01JGYENESYV37E3S3E28JT97KB", "01JGZW5NKN6CQ643DZVMXXQKFB"];
+    let api = ApiTown::of([ana, bo, cleo]).await;
+    for (follower, followee) in [(ana, bo), (cleo, bo), (bo, ana), (cleo, ana)] {
+        api.town.follow(follower, followee).await;
+        api.town.advance_ms(1_000);
+    }
+    let post = api.town.post(bo, "first").await.id;
+    api.town.post(bo, "second").await;
+    for (author, text) in [(ana, "one"), (ana, "two"), (cleo, "three")] {
+        api.town.comment(author, &post, text).await;
+    }
+    let room = api.town.room_with(ana, bo).await;
+    for text in ["one", "two"] {
+        api.town.send_message(ana, &room, text).await;
+    }
+    api.settle().await;
+    let today = api.town.now().day();
+    let lists: [(usize, &[&str], &dyn Fn(&str) -> String); 9] = [
+        (2, &["getFeed"], &|page| format!("{{ getFeed({page}) {{}} }}")),
+        (2, &["listUserPosts"], &|page| {
+            format!(r#"{{ listUserPosts(userId: "{bo}" {page}) {{}} }}"#)
+        }),
+        (3, &["getPost", "comments"], &|page| {
+            format!(r#"{{ getPost(id: "{post}") {{ comments({page}) {{}} }} }}"#)
+        }),
+        (2, &["listMessages"], &|page| {
+            format!(r#"{{ listMessages(roomId: "{room}" {page}) {{}} }}"#)
+        }),
+        (2, &["listFollowers"], &|page| {
+            format!(r#"{{ listFollowers(userId: "{bo}" {page}) {{}} }}"#)
+        }),
+        (2, &["listNotifications"], &|page| format!("{{ listNotifications({page}) {{}} }}")),
+        (2, &["listTimeline"], &|page| {
+            format!(r#"{{ listTimeline(date: "{today}" {page}) {{}} }}"#)
+        }),
+        // The profile, a follow, two comments and two messages.
+        (6, &["getUser", "timeline"], &|page| {
+            format!(r#"{{ getUser(id: "{ana}") {{ timeline({page}) {{}} }} }}"#)
+        }),
+        (1, &["listMyRooms"], &|page| format!("{{ listMyRooms({page}) {{}} }}")),
+    ];
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    for (items, path, document) in lists {
+        expected.push((path, items));
+        found.push((path, walk(&api, ana, path, document).await));
+    }
+    assert_eq!(found, expected);
+}

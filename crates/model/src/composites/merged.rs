@@ -4,8 +4,8 @@
 use futures::future::try_join_all;
 use roundtable_table::{Item, Order, Position, Query, SortRange};
 
+use crate::cursor::hash_query;
 use crate::entities::User;
-use crate::part::stable_hash;
 use crate::shape::PatternShape;
 use crate::{Core, Cursor, Error, KeyPart, Result, Time, UserId};
 
@@ -185,13 +185,13 @@ impl<'a, T> MergedListing<'a, T> {
         Some(MergeItem { time, source, sort, position, item })
     }
 
-    fn query_hash(&self) -> u64 {
+    fn query_hash(&self) -> u16 {
         let kinds: Vec<&str> = self.sources.iter().map(|source| source.prefix).collect();
         let (name, partition, order) = (self.name, &self.partition, self.order);
-        stable_hash(&format!("{name}\n{partition}\n{kinds:?}\n{order:?}"))
+        hash_query(&format!("{name}\n{partition}\n{kinds:?}\n{order:?}"))
     }
 
-    fn position_of(&self, query_hash: u64, cursor: &Cursor) -> Result<MergePosition> {
+    fn position_of(&self, query_hash: u16, cursor: &Cursor) -> Result<MergePosition> {
         let refuse = |reason| Error::InvalidCursor { pattern: self.name, reason };
         if cursor.query_hash != query_hash {
             return Err(refuse("it was made for another query"));

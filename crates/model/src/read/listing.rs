@@ -7,7 +7,7 @@ use roundtable_table::{Condition, Item, Key, Merge, Order, Position, Query, Sort
 
 use super::partitions::DAYS_MAX;
 use super::{Partitions, SortKeyRange};
-use crate::part::stable_hash;
+use crate::cursor::hash_query;
 use crate::shape::{Index, PatternShape};
 use crate::{Cursor, Day, Days, Entity, EntityKey, Error, Field, KeyPart, Result};
 
@@ -54,7 +54,7 @@ pub struct EntityPage<E> {
     pub items: Vec<E>,
     /// The start of the next page; `None` if there is none.
     pub next: Option<Cursor>,
-    query_hash: u64,
+    query_hash: u16,
     index: Index,
 }
 
@@ -188,12 +188,12 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
 
     /// Returns the hash that binds cursors to this query. Lists of partitions, shards and days are
     /// not part of it: followees and the current day may change from page to page.
-    fn query_hash(&self) -> u64 {
+    fn query_hash(&self) -> u16 {
         let Self { pattern, arguments, range, order, filter, .. } = self;
-        stable_hash(&format!("{}\n{arguments}\n{range:?}\n{order:?}\n{filter:?}", pattern.name))
+        hash_query(&format!("{}\n{arguments}\n{range:?}\n{order:?}\n{filter:?}", pattern.name))
     }
 
-    fn start(&self, query_hash: u64) -> Result<Option<Position>> {
+    fn start(&self, query_hash: u16) -> Result<Option<Position>> {
         let Some(cursor) = &self.after else { return Ok(self.position.clone()) };
         let indexed = self.pattern.index != Index::Main;
         if cursor.query_hash != query_hash || cursor.position.index.is_some() != indexed {
@@ -354,7 +354,7 @@ impl<E: Entity> Listing<'_, E, true> {
     }
 }
 
-fn cursor<E: Entity>(query_hash: u64, index: Index, item: &E) -> Cursor {
+fn cursor<E: Entity>(query_hash: u16, index: Index, item: &E) -> Cursor {
     let keys = item.index_keys();
     let at = Index::SECONDARY.iter().position(|secondary| *secondary == index);
     let key = at.and_then(|at| keys.into_iter().nth(at).flatten());
