@@ -141,8 +141,8 @@ fn read_part(
         ULID => Ulid::from_bytes(take(values)?).to_string(),
         UUID => write_uuid(take(values)?),
         TIME => {
-            let [a, b, c, d, e, f] = take::<TIME_BYTES>(values)?;
-            let ms = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+            let bytes = take::<TIME_BYTES>(values)?;
+            let ms = bytes.iter().fold(0, |ms, byte| ms << 8 | u64::from(*byte));
             Some(ms).filter(|ms| *ms <= Time::MAX.ms()).map(Time::from_ms)?.to_string()
         }
         TIME_OF => return Some(PackedPart::TimeOf(detail.into())),

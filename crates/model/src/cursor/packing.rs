@@ -81,18 +81,16 @@ impl Cursor {
     pub fn pack(&self, scope: &PackingScope) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(CAPACITY);
         let texts: Vec<&str> = self.texts().collect();
-        match SKELETONS.find(&texts, &scope.latest).filter(|(number, _)| *number < NUMBERS) {
-            Some((number, parts)) => {
-                write_number(number, &mut bytes);
-                bytes.extend_from_slice(&self.query_hash.to_le_bytes());
-                write_parts(scope, &parts, &mut bytes);
-                write_note(self.note(), &mut bytes);
-            }
-            None => {
-                bytes.push(IN_FULL);
-                bytes.extend_from_slice(&self.query_hash.to_le_bytes());
-                self.write_texts(&mut bytes);
-            }
+        let found = SKELETONS.find(&texts, &scope.latest);
+        if let Some((number, parts)) = found.filter(|(number, _)| *number < NUMBERS) {
+            write_number(number, &mut bytes);
+            bytes.extend_from_slice(&self.query_hash.to_le_bytes());
+            write_parts(scope, &parts, &mut bytes);
+            write_note(self.note(), &mut bytes);
+        } else {
+            bytes.push(IN_FULL);
+            bytes.extend_from_slice(&self.query_hash.to_le_bytes());
+            self.write_texts(&mut bytes);
         }
         bytes
     }
@@ -104,15 +102,16 @@ impl Cursor {
     }
 
     fn read_packed(scope: &PackingScope, mut bytes: &[u8]) -> Option<Self> {
+        if let [IN_FULL, low, high, texts @ ..] = bytes {
+            return Self::read_texts(u16::from_le_bytes([*low, *high]), texts);
+        }
         let number = read_number(&mut bytes)?;
         let (query_hash, bytes) = bytes.split_first_chunk()?;
         let query_hash = u16::from_le_bytes(*query_hash);
-        let Some(number) = number else {
-            return Self::read_texts(query_hash, bytes);
-        };
         let skeleton = SKELETONS.get(number)?;
         let (parts, note) = read_parts(scope, skeleton.variables(), bytes)?;
-        Self::of_texts(query_hash, skeleton.texts_with(&parts)?, read_note(note)?)
+        let note = if note.is_empty() { None } else { Some(read_note(note)?) };
+        Self::of_texts(query_hash, skeleton.texts_with(&parts)?, note)
     }
 }
 
@@ -125,41 +124,33 @@ fn write_number(number: usize, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads the number of a skeleton; `None` in it stands for a cursor that is packed in full.
-fn read_number(bytes: &mut &[u8]) -> Option<Option<usize>> {
-    match *bytes.split_off_first()? {
-        IN_FULL => Some(None),
-        first if usize::from(first) < SHORT_NUMBERS => Some(Some(first.into())),
-        first => {
-            let low = *bytes.split_off_first()?;
-            Some(Some(u16::from_le_bytes([low, first & 0xF]).into()))
-        }
+fn read_number(bytes: &mut &[u8]) -> Option<usize> {
+    let first = *bytes.split_off_first()?;
+    if usize::from(first) < SHORT_NUMBERS {
+        return Some(first.into());
     }
+    let low = *bytes.split_off_first()?;
+    Some(u16::from_le_bytes([low, first & 0xF]).into())
 }
 
 /// Appends a note, which ends the cursor.
 fn write_note(note: Option<&str>, bytes: &mut Vec<u8>) {
     let Some(note) = note else { return };
-    match BASE64URL_NOPAD.decode(note.as_bytes()) {
-        Ok(decoded) => {
-            bytes.push(BASE64_NOTE);
-            bytes.extend_from_slice(&decoded);
-        }
-        Err(_) => {
-            bytes.push(TEXT_NOTE);
-            bytes.extend_from_slice(note.as_bytes());
-        }
+    if let Ok(decoded) = BASE64URL_NOPAD.decode(note.as_bytes()) {
+        bytes.push(BASE64_NOTE);
+        bytes.extend_from_slice(&decoded);
+    } else {
+        bytes.push(TEXT_NOTE);
+        bytes.extend_from_slice(note.as_bytes());
     }
 }
 
-fn read_note(bytes: &[u8]) -> Option<Option<String>> {
-    let Some((kind, note)) = bytes.split_first() else { return Some(None) };
-    let note = match *kind {
-        BASE64_NOTE => BASE64URL_NOPAD.encode(note),
-        TEXT_NOTE => String::from_utf8(note.to_vec()).ok()?,
-        _ => return None,
-    };
-    Some(Some(note))
+fn read_note(bytes: &[u8]) -> Option<String> {
+    match bytes.split_first()? {
+        (&BASE64_NOTE, note) => Some(BASE64URL_NOPAD.encode(note)),
+        (&TEXT_NOTE, note) => String::from_utf8(note.to_vec()).ok(),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -172,7 +163,7 @@ mod tests {
             let mut bytes = Vec::new();
             write_number(number, &mut bytes);
             assert_eq!(bytes.len(), if number < SHORT_NUMBERS { 1 } else { 2 });
-            assert_eq!(read_number(&mut bytes.as_slice()), Some(Some(number)));
+            assert_eq!(read_number(&mut bytes.as_slice()), Some(number));
         }
     }
 }

@@ -147,7 +147,8 @@ impl Skeleton {
                 match segment {
                     SkeletonSegment::Literal(literal) if found != *literal => return None,
                     SkeletonSegment::Variable(number) => {
-                        if *parts.get_mut(*number)?.get_or_insert(found) != found {
+                        let earlier = parts.get_mut(*number)?.get_or_insert(found);
+                        if *earlier != found {
                             return None;
                         }
                     }
