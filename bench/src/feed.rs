@@ -22,9 +22,10 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use self::ours::Ours;
+pub(crate) use self::postgres::AppPostgres;
 use self::postgres::Postgres;
 use self::redis::Redis;
-pub(crate) use self::seeded_town::{Seed, seed};
+pub(crate) use self::seeded_town::{Seed, SeededTown, seed};
 use self::town::{Scale, Town};
 use crate::machine;
 use crate::postgres::{HOW_TO_INSTALL, Programs};

@@ -115,13 +115,36 @@ pub(crate) fn cpu_time(process: u32) -> Result<Duration> {
     Ok(Duration::from_millis(TICK * ticks(&PathBuf::from(format!("/proc/{process}/stat")))?))
 }
 
+/// The user and system time of a process and of the processes that it started, so far.
+pub(crate) fn family_cpu_time(process: u32) -> Result<Duration> {
+    let mut total = cpu_time(process)?;
+    for entry in fs::read_dir("/proc")? {
+        let Ok(child) = entry?.file_name().to_string_lossy().parse() else { continue };
+        // A process may end meanwhile.
+        if parent(child).is_ok_and(|parent| parent == process) {
+            total += cpu_time(child).unwrap_or_default();
+        }
+    }
+    Ok(total)
+}
+
+fn parent(process: u32) -> Result<u32> {
+    let fields = stat_fields(&PathBuf::from(format!("/proc/{process}/stat")))?;
+    Ok(fields.get(1).context("no parent")?.parse()?)
+}
+
 fn ticks(file: &Path) -> Result<u64> {
+    let fields = stat_fields(file)?;
+    let ticks = fields.iter().skip(11).take(2).map(|field| field.parse());
+    Ok(ticks.collect::<Result<Vec<u64>, _>>()?.iter().sum())
+}
+
+/// The fields after the name: the parent is the 2nd, user and system time are the 12th and 13th.
+fn stat_fields(file: &Path) -> Result<Vec<String>> {
     let stat = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    // The name in parentheses may contain spaces; user and system time are the 12th and 13th fields
-    // after it.
+    // The name is in parentheses and may contain spaces.
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-    let ticks = fields.skip(11).take(2).map(str::parse).collect::<Result<Vec<u64>, _>>()?;
-    Ok(ticks.iter().sum())
+    Ok(fields.map(ToOwned::to_owned).collect())
 }
 
 /// The memory limit of this process, if it is below the machine's memory.

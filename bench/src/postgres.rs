@@ -146,6 +146,11 @@ impl Server {
         self.socket.path()
     }
 
+    /// The id of the server's first process, the parent of the others.
+    pub(crate) fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     fn wait_until_ready(&mut self) -> Result<()> {
         let started = Instant::now();
         while started.elapsed() < TIMEOUT {

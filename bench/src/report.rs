@@ -47,13 +47,19 @@ pub(crate) struct Report {
     rows: Vec<Row>,
     bars: Vec<Bar>,
     notes: Vec<String>,
+    with_ratios: bool,
     failed: bool,
 }
 
 impl Report {
     pub(crate) fn new(subjects: Vec<&'static str>) -> Self {
         let (rows, bars, notes) = (Vec::new(), Vec::new(), Vec::new());
-        Self { subjects, rows, bars, notes, failed: false }
+        Self { subjects, rows, bars, notes, with_ratios: true, failed: false }
+    }
+
+    /// Creates a report of subjects that are no peers of each other: without ratios.
+    pub(crate) fn without_ratios(subjects: Vec<&'static str>) -> Self {
+        Self { with_ratios: false, ..Self::new(subjects) }
     }
 
     /// Adds a figure of every subject, in their order; missing ones stay empty.
@@ -114,26 +120,38 @@ impl Report {
 
     fn table(&self) -> Vec<String> {
         let width = self.rows.iter().map(|row| row.figure.chars().count()).max().unwrap_or(0);
+        let cell = self.subjects.iter().map(|name| name.len() + "x  ".len()).max().unwrap_or(0);
+        let aligned = |label: &str, cells: &mut dyn Iterator<Item = String>| {
+            aligned((label, width), cells, cell.max(CELL_MIN))
+        };
         let names = self.subjects.iter().map(ToString::to_string);
-        let ratios = self.subjects.iter().skip(1).map(|peer| format!("x {peer}"));
-        let head = aligned("", width, names.chain(ratios));
+        let peers = if self.with_ratios { self.subjects.len() } else { 1 };
+        let ratios = self.subjects.iter().take(peers).skip(1).map(|peer| format!("x {peer}"));
+        let head = aligned("", &mut names.chain(ratios));
         let lines = self.rows.iter().map(|row| {
             let value = |at: usize| row.values.get(at).copied().flatten();
             let figures = (0..self.subjects.len()).map(|at| value(at).map(format_figure));
-            let ratios = (1..self.subjects.len()).map(|at| {
+            let ratios = (1..peers).map(|at| {
                 value(0).zip(value(at)).map(|(ours, peer)| match row.better {
                     Better::Higher => format!("{:.2}", ours / peer),
                     Better::Lower => format!("{:.2}", peer / ours),
                 })
             });
-            aligned(&row.figure, width, figures.chain(ratios).map(Option::unwrap_or_default))
+            aligned(&row.figure, &mut figures.chain(ratios).map(Option::unwrap_or_default))
         });
         std::iter::once(head).chain(lines).collect()
     }
 }
 
-fn aligned(label: &str, width: usize, cells: impl Iterator<Item = String>) -> String {
-    cells.fold(format!("{label:width$}"), |line, cell| format!("{line}{cell:>12}"))
+/// The least width of a column.
+const CELL_MIN: usize = 12;
+
+fn aligned(
+    (label, width): (&str, usize),
+    cells: &mut dyn Iterator<Item = String>,
+    each: usize,
+) -> String {
+    cells.fold(format!("{label:width$}"), |line, cell| format!("{line}{cell:>each$}"))
 }
 
 /// Formats a figure with a readable precision and thousands separators.
@@ -173,6 +191,26 @@ mod tests {
         report.under("reopen", 1.2, 1.0, "s");
         let lines: Vec<String> = report.bars.iter().map(Bar::line).collect();
         assert_eq!(lines, ["bar get 0.83x >=0.8x ok", "bar reopen 1.20s <1s MISSED"]);
+    }
+
+    #[test]
+    fn subjects_that_are_no_peers_have_no_ratios() {
+        let mut report = Report::without_ratios(vec!["page", "healthz"]);
+        report.figure("requests/s", Better::Higher, [100.0, 400.0]);
+        let lines = report.table();
+        assert!(
+            lines.iter().all(|line| !line.contains('x') && !line.contains("0.25")),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn long_names_do_not_run_into_each_other() {
+        let mut report = Report::new(vec!["ours", "PostGraphile"]);
+        report.figure("requests/s", Better::Higher, [2.0, 1.0]);
+        let head = report.table().first().cloned().unwrap_or_default();
+        let names: Vec<&str> = head.split_whitespace().collect();
+        assert_eq!(names, ["ours", "PostGraphile", "x", "PostGraphile"]);
     }
 
     #[test]

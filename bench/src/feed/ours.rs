@@ -68,6 +68,11 @@ impl Ours {
         Ok(())
     }
 
+    /// Runs work on the town's services.
+    pub(super) fn run<T>(&self, work: impl AsyncFnOnce(&Context) -> Result<T>) -> Result<T> {
+        self.runtime.block_on(work(&self.context))
+    }
+
     /// Reads a page of a home feed.
     pub(super) fn page(
         &self,

@@ -1,5 +1,6 @@
 //! The same town in Postgres, with its home feeds by the fastest of three statements.
 
+mod app;
 mod rows;
 mod sql;
 
@@ -10,6 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
+pub(crate) use self::app::AppPostgres;
 pub(super) use self::sql::FeedQuery;
 
 use super::PAGE;
@@ -49,7 +51,7 @@ pub(super) struct Postgres {
     client: Client,
     // Declared first: the connection must be dropped before the server.
     runtime: Runtime,
-    _server: Server,
+    server: Server,
 }
 
 /// The statements of a query: for the first page, and for later pages.
@@ -89,7 +91,7 @@ impl Postgres {
             }
             anyhow::Ok((client, queries))
         })?;
-        Ok(Self { queries, client, runtime, _server: server })
+        Ok(Self { queries, client, runtime, server })
     }
 
     /// Reads a page of a home feed.

@@ -2,10 +2,11 @@
 //! the server.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The initial size of the response buffer.
@@ -17,19 +18,48 @@ pub(super) struct Connection {
     buffer: Vec<u8>,
 }
 
+/// The status of a response, and the position of its body in the buffer.
+#[derive(Debug, PartialEq, Eq)]
+struct Extent {
+    status: u16,
+    body: usize,
+    end: usize,
+}
+
 impl Connection {
     pub(super) fn open(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).context("connecting to the server")?;
+        Self::of(stream, TIMEOUT)
+    }
+
+    /// Connects from one of this machine's addresses; a response may take this time.
+    pub(super) fn open_from(own: IpAddr, address: SocketAddr, timeout: Duration) -> Result<Self> {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        bind(&socket, &SocketAddr::from((own, 0)))?;
+        connect(&socket, &address).context("connecting to the server")?;
+        Self::of(TcpStream::from(socket), timeout)
+    }
+
+    fn of(stream: TcpStream, timeout: Duration) -> Result<Self> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_read_timeout(Some(timeout))?;
         Ok(Self { stream, buffer: vec![0; ROOM] })
     }
 
     /// Sends the bytes of a request and returns the body of a successful response.
     pub(super) fn request(&mut self, request: &[u8]) -> Result<&[u8]> {
+        let (status, body) = self.exchange(request)?;
+        if status != 200 {
+            bail!("the server answered {status}: {}", String::from_utf8_lossy(body));
+        }
+        Ok(body)
+    }
+
+    /// Sends the bytes of a request and returns the status and the body of the response.
+    pub(super) fn exchange(&mut self, request: &[u8]) -> Result<(u16, &[u8])> {
         self.stream.write_all(request)?;
         let (mut read, mut whole) = (0, None);
-        let (body, end) = loop {
+        let extent = loop {
             if self.buffer.len() == read {
                 self.buffer.resize(read * 2, 0);
             }
@@ -39,30 +69,31 @@ impl Connection {
             if whole.is_none() {
                 whole = extent(self.buffer.get(..read).unwrap_or_default())?;
             }
-            match whole {
-                Some((body, end)) if read >= end => break (body, end),
-                _ => {}
+            if let Some(extent) = whole.take_if(|extent| read >= extent.end) {
+                break extent;
             }
         };
-        ensure!(read == end, "the server sent more than one response");
-        self.buffer.get(body..end).context("a response without a body")
+        ensure!(read == extent.end, "the server sent more than one response");
+        let body = self.buffer.get(extent.body..extent.end);
+        Ok((extent.status, body.context("a response without a body")?))
     }
 }
 
-/// Returns the start and end of a response's body, once its head is complete.
-fn extent(response: &[u8]) -> Result<Option<(usize, usize)>> {
+/// Returns the extent of a response, once its head is complete.
+fn extent(response: &[u8]) -> Result<Option<Extent>> {
     const END: &[u8] = b"\r\n\r\n";
     let Some(head) = response.windows(END.len()).position(|four| four == END) else {
         return Ok(None);
     };
     let text = std::str::from_utf8(response.get(..head).unwrap_or_default())?;
-    if !text.starts_with("HTTP/1.1 200 ") {
-        bail!("the server answered {:?}", text.lines().next().unwrap_or_default());
-    }
-    let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
-    let length: usize = length.context("a response without content-length")?.parse()?;
+    let mut lines = text.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).context("no status")?;
+    let mut headers = lines.filter_map(|line| line.split_once(':'));
+    let length = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let (_, length) = length.context("a response without content-length")?;
+    let (status, length) = (status.parse()?, length.trim().parse::<usize>()?);
     let body = head + END.len();
-    Ok(Some((body, body + length)))
+    Ok(Some(Extent { status, body, end: body + length }))
 }
 
 #[cfg(test)]
@@ -71,11 +102,13 @@ mod tests {
 
     #[test]
     fn the_content_length_ends_a_response() {
-        let head = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n";
-        let whole = Some((head.len(), head.len() + 3));
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n";
+        let whole = Some(Extent { status: 200, body: head.len(), end: head.len() + 3 });
         assert_eq!(extent(format!("{head}ok\n").as_bytes()).unwrap(), whole);
         assert_eq!(extent(head.as_bytes()).unwrap(), whole);
         assert_eq!(extent(b"HTTP/1.1 200 OK\r\n").unwrap(), None);
-        assert!(extent(b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n").is_err());
+        let refused = extent(b"HTTP/1.1 429 Wait\r\ncontent-length: 0\r\n\r\n").unwrap();
+        assert_eq!(refused.map(|extent| extent.status), Some(429));
+        assert!(extent(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
     }
 }

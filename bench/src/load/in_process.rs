@@ -1,4 +1,5 @@
-//! The server process: a server like the product's, on any port, with long-lived tokens.
+//! The server process: a server like the product's, on any port, with long-lived tokens
+//! and without limits on the rate of writes.
 
 use std::io::stdin;
 use std::path::Path;
@@ -12,7 +13,7 @@ use roundtable_server::{Configuration, Server};
 use tokio::runtime::Builder;
 
 use super::PAGE;
-use super::requests::DOCUMENT;
+use super::requests::{FEED, TYPENAME};
 use crate::samples::Samples;
 
 /// The lifetime of tokens: longer than any run.
@@ -29,6 +30,9 @@ pub(super) fn serve(data: &Path) -> Result<()> {
     configuration.process.http.listen = ([127, 0, 0, 1], 0).into();
     data.clone_into(&mut configuration.process.store.data);
     configuration.process.sign_in.token_seconds = TOKEN_SECONDS;
+    // A few readers write for many.
+    configuration.settings.rates.writes_burst = u32::MAX;
+    configuration.settings.rates.writes_per_minute = u32::MAX;
     Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let server = Server::open(configuration).await?;
         let handle = server.handle();
@@ -70,7 +74,7 @@ async fn measure(services: &Services, readers: &[UserId]) -> Result<()> {
         ensure!(entries.items.len() == PAGE, "a page of {} entries", entries.items.len());
     }
     println!("service {}", service.quantile_us(0.5));
-    for (name, document) in [("graphql", DOCUMENT), ("typename", "{ __typename }")] {
+    for (name, document) in [("graphql", FEED), ("typename", TYPENAME)] {
         let mut samples = Samples::with_capacity(TRIES);
         for reader in readers.iter().cycle().take(TRIES) {
             let caller = Some(Caller::user(reader.clone()));

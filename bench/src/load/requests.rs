@@ -1,123 +1,240 @@
 //! The bytes of requests, and checks of their responses.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
 
 use super::PAGE;
 use super::connection::Connection;
+use super::content::{Content, PROFILE_POSTS};
 use super::server::ServerProcess;
 
 /// A page with the fields that an app shows.
-pub(super) const DOCUMENT: &str = "query Home { getFeed(first: 50) { pageInfo { hasNextPage endCursor } \
+pub(super) const FEED: &str = "query Home { getFeed(first: 50) { pageInfo { hasNextPage endCursor } \
     edges { cursor node { activityId verb createdAt post { id content createdAt likeCount commentCount \
     shareCount author { id nickname profileImageUrl } } } } } }";
+const THREAD: &str = "query Thread($id: ID!) { getPost(id: $id) { id content createdAt likeCount \
+    commentCount shareCount viewerHasLiked author { id nickname profileImageUrl } comments(first: 50) { \
+    pageInfo { hasNextPage endCursor } edges { cursor node { id content createdAt likesCount \
+    repliesCount viewerHasLiked user { id nickname profileImageUrl } } } } } }";
+const PROFILE: &str = "query Profile($id: ID!) { getUser(id: $id) { id nickname displayName bio \
+    profileImageUrl followersCount followingCount postsCount viewerFollows posts(first: 20) { pageInfo { \
+    hasNextPage endCursor } edges { cursor node { id content createdAt likeCount commentCount \
+    shareCount viewerHasLiked } } } } }";
+const CHAT: &str = "query Chat($id: ID!) { getRoom(id: $id) { id unreadCount messages(first: 50) { \
+    pageInfo { hasNextPage endCursor } edges { cursor node { id text createdAt user { id nickname \
+    profileImageUrl } } } } } }";
+const LIKE: &str = "mutation Like($id: ID!) { likePost(postId: $id) { liked likeCount } }";
+pub(super) const TYPENAME: &str = "{ __typename }";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestKind {
     /// The first page of a home feed.
     Feed,
+    /// A post with its first comments.
+    Thread,
+    /// A user with counts and the newest posts.
+    Profile,
+    /// The newest messages of a room.
+    Chat,
     /// The health check: an empty handler.
     Healthz,
     /// The smallest GraphQL query.
     Typename,
+    /// A mutation: the like of a post that the reader does not like yet.
+    Like,
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 3] = [Self::Feed, Self::Healthz, Self::Typename];
+    /// Reads come first, because processors continue for a while after writes.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Feed,
+        Self::Healthz,
+        Self::Typename,
+        Self::Thread,
+        Self::Profile,
+        Self::Chat,
+        Self::Like,
+    ];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Feed => "feed page",
+            Self::Thread => "post",
+            Self::Profile => "profile",
+            Self::Chat => "chat",
             Self::Healthz => "healthz",
             Self::Typename => "typename",
+            Self::Like => "likePost",
         }
     }
 
     /// Returns whether a body is a successful response, by a quick check: errors are at its end.
     pub(super) fn is_success(self, body: &[u8]) -> bool {
+        let (begin, end): (&[u8], &[u8]) = match self {
+            Self::Feed => (br#"{"data":{"getFeed":{"#, b"]}}}"),
+            Self::Thread => (br#"{"data":{"getPost":{"#, b"]}}}}"),
+            Self::Profile => (br#"{"data":{"getUser":{"#, b"]}}}}"),
+            Self::Chat => (br#"{"data":{"getRoom":{"#, b"]}}}}"),
+            Self::Like => (br#"{"data":{"likePost":{"liked":true,"#, b"}}}"),
+            Self::Healthz => return body == b"ok\n",
+            Self::Typename => return body == br#"{"data":{"__typename":"Query"}}"#,
+        };
+        body.starts_with(begin) && body.ends_with(end)
+    }
+
+    /// The list on the page, its length, and the picture of each of its items; `None` without a list.
+    const fn shown(self) -> Option<(&'static str, usize, Option<&'static str>)> {
+        let picture = Some("/node/user/profileImageUrl");
         match self {
-            Self::Feed => body.starts_with(br#"{"data":{"getFeed":{"#) && body.ends_with(b"]}}}"),
-            Self::Healthz => body == b"ok\n",
-            Self::Typename => body == br#"{"data":{"__typename":"Query"}}"#,
+            Self::Feed => {
+                Some(("/data/getFeed/edges", PAGE, Some("/node/post/author/profileImageUrl")))
+            }
+            Self::Thread => Some(("/data/getPost/comments/edges", PAGE, picture)),
+            Self::Profile => Some(("/data/getUser/posts/edges", PROFILE_POSTS, None)),
+            Self::Chat => Some(("/data/getRoom/messages/edges", PAGE, picture)),
+            Self::Like | Self::Healthz | Self::Typename => None,
         }
+    }
+
+    /// Checks a page in detail.
+    fn check(self, body: &[u8]) -> Result<()> {
+        ensure!(self.is_success(body), "{}: {}", self.name(), String::from_utf8_lossy(body));
+        let Some((list, length, picture)) = self.shown() else { return Ok(()) };
+        let response: Value = serde_json::from_slice(body)?;
+        let items =
+            response.pointer(list).and_then(Value::as_array).context("a page without list")?;
+        ensure!(items.len() == length, "{}: a page of {} items", self.name(), items.len());
+        let pictured = |item: &Value| {
+            picture.is_none_or(|picture| item.pointer(picture).is_some_and(Value::is_string))
+        };
+        ensure!(items.iter().all(pictured), "{}: an item without picture", self.name());
+        Ok(())
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Requests {
-    feeds: Vec<Vec<u8>>,
-    healthz: Vec<u8>,
-    typename: Vec<u8>,
-    /// The median size of a page's body.
-    pub(super) page_bytes: usize,
+    /// Of each kind but `Like`, one for each reader.
+    pages: Vec<(RequestKind, Vec<Vec<u8>>)>,
+    address: SocketAddr,
+    tokens: Vec<String>,
+    likeable: Vec<String>,
+    /// The number of likes so far: no like is repeated.
+    liked: AtomicUsize,
+    /// The median sizes of the bodies of pages.
+    pub(super) sizes: Vec<(RequestKind, usize)>,
 }
 
 impl Requests {
-    /// Creates the requests of a server's readers.
-    pub(super) fn of(server: &ServerProcess) -> Result<Self> {
-        let host = server.address;
-        let post = |token: &str, document: &str| {
-            let body = serde_json::json!({ "query": document }).to_string();
-            let length = body.len();
-            let head = format!(
-                "POST /graphql HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
-                 content-type: application/json\r\naccept: application/json\r\n\
-                 content-length: {length}\r\n\r\n"
-            );
-            [head.into_bytes(), body.into_bytes()].concat()
+    /// Creates the requests of a server's readers, and checks a response to each.
+    pub(super) fn of(server: &ServerProcess, content: &Content) -> Result<Self> {
+        let kinds = RequestKind::ALL.into_iter().filter(|kind| *kind != RequestKind::Like);
+        let readers = server.tokens.iter().enumerate();
+        let of_kind = |kind: RequestKind| {
+            let requests = readers
+                .clone()
+                .map(|(reader, token)| request(server.address, token, kind, content, reader));
+            Ok((kind, requests.collect::<Result<Vec<_>>>()?))
         };
-        let feeds = server.tokens.iter().map(|token| post(token, DOCUMENT)).collect();
-        let reader = server.tokens.first().context("there are no readers")?;
-        let typename = post(reader, "{ __typename }");
-        let healthz = format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\n\r\n").into_bytes();
-        let mut requests = Self { feeds, healthz, typename, page_bytes: 0 };
-        let mut sizes = requests.check_pages(server.address)?;
-        sizes.sort_unstable();
-        requests.page_bytes = sizes.get(sizes.len() / 2).copied().unwrap_or_default();
+        let mut requests = Self {
+            pages: kinds.map(of_kind).collect::<Result<Vec<_>>>()?,
+            address: server.address,
+            tokens: server.tokens.clone(),
+            likeable: content.likeable.clone(),
+            liked: AtomicUsize::new(0),
+            sizes: Vec::new(),
+        };
+        requests.check_all()?;
         Ok(requests)
     }
 
-    pub(super) fn get(&self, kind: RequestKind, number: usize) -> &[u8] {
-        match kind {
-            RequestKind::Feed => {
-                self.feeds.get(number % self.feeds.len().max(1)).map_or(&[], |all| all)
-            }
-            RequestKind::Healthz => &self.healthz,
-            RequestKind::Typename => &self.typename,
+    pub(super) fn get(&self, kind: RequestKind, number: usize) -> Cow<'_, [u8]> {
+        if kind == RequestKind::Like {
+            return Cow::Owned(self.next_like());
         }
+        let all = self.pages.iter().find(|(each, _)| *each == kind);
+        let all = all.map_or(&[][..], |(_, requests)| requests);
+        Cow::Borrowed(all.get(number % all.len().max(1)).map_or(&[], |request| request))
     }
 
-    /// Checks every reader's page once in detail; returns the sizes.
-    fn check_pages(&self, address: SocketAddr) -> Result<Vec<usize>> {
-        let mut connection = Connection::open(address)?;
-        let mut sizes = Vec::with_capacity(self.feeds.len());
-        for request in &self.feeds {
-            let body = connection.request(request)?;
-            let response: serde_json::Value = serde_json::from_slice(body)?;
-            ensure!(response.get("errors").is_none(), "{response}");
-            let edges = response.pointer("/data/getFeed/edges").and_then(|edges| edges.as_array());
-            let edges = edges.context("a page without entries")?;
-            ensure!(edges.len() == PAGE, "a page of {} entries", edges.len());
-            for edge in edges {
-                let picture = edge.pointer("/node/post/author/profileImageUrl");
-                ensure!(
-                    picture.is_some_and(serde_json::Value::is_string),
-                    "an entry without the author's picture: {edge}"
-                );
-            }
-            sizes.push(body.len());
-        }
-        Ok(sizes)
+    /// Returns whether every like so far was a new one.
+    pub(super) fn likes_are_distinct(&self) -> bool {
+        self.liked.load(Ordering::Relaxed) <= self.tokens.len() * self.likeable.len()
     }
 
-    /// Sends a request of each kind.
-    pub(super) fn try_all(&self, address: SocketAddr) -> Result<()> {
-        let mut connection = Connection::open(address)?;
-        for kind in RequestKind::ALL {
-            let body = connection.request(self.get(kind, 0))?;
-            ensure!(kind.is_success(body), "{}: {}", kind.name(), String::from_utf8_lossy(body));
-        }
-        Ok(())
+    /// A like that no earlier request was for: all readers like a post, then the next one.
+    fn next_like(&self) -> Vec<u8> {
+        let number = self.liked.fetch_add(1, Ordering::Relaxed);
+        let readers = self.tokens.len().max(1);
+        let token = self.tokens.get(number % readers).map_or("", |token| token);
+        let post = (number / readers) % self.likeable.len().max(1);
+        let post = self.likeable.get(post).map_or("", |post| post);
+        graphql(self.address, Some(token), LIKE, &json!({ "id": post }))
     }
+
+    /// Checks every response once in detail, and notes the sizes.
+    fn check_all(&mut self) -> Result<()> {
+        let mut connection = Connection::open(self.address)?;
+        for (kind, requests) in &self.pages {
+            let mut sizes = Vec::with_capacity(requests.len());
+            for request in requests {
+                let body = connection.request(request)?;
+                kind.check(body)?;
+                sizes.push(body.len());
+            }
+            sizes.sort_unstable();
+            self.sizes.push((*kind, sizes.get(sizes.len() / 2).copied().unwrap_or_default()));
+        }
+        RequestKind::Like.check(connection.request(&self.next_like())?)
+    }
+}
+
+/// Returns the bytes of a reader's request.
+fn request(
+    address: SocketAddr,
+    token: &str,
+    kind: RequestKind,
+    content: &Content,
+    reader: usize,
+) -> Result<Vec<u8>> {
+    let id = |ids: &[String]| {
+        let id = ids.get(reader % ids.len().max(1)).context("there is no content")?;
+        anyhow::Ok(json!({ "id": id }))
+    };
+    let (document, variables) = match kind {
+        RequestKind::Feed => (FEED, json!({})),
+        RequestKind::Thread => (THREAD, id(&content.threads)?),
+        RequestKind::Profile => (PROFILE, id(&content.profiles)?),
+        RequestKind::Chat => (CHAT, id(&content.rooms)?),
+        RequestKind::Like => (LIKE, id(&content.likeable)?),
+        RequestKind::Typename => (TYPENAME, json!({})),
+        RequestKind::Healthz => return Ok(get(address, "/healthz")),
+    };
+    Ok(graphql(address, Some(token), document, &variables))
+}
+
+/// Returns the bytes of a `GET` request.
+pub(super) fn get(address: SocketAddr, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n").into_bytes()
+}
+
+/// Returns the bytes of a GraphQL request, signed in with a token.
+pub(super) fn graphql(
+    address: SocketAddr,
+    token: Option<&str>,
+    document: &str,
+    variables: &Value,
+) -> Vec<u8> {
+    let body = json!({ "query": document, "variables": variables }).to_string();
+    let length = body.len();
+    let token = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\n\
+         accept: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    [head.into_bytes(), body.into_bytes()].concat()
 }

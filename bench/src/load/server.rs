@@ -5,7 +5,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use roundtable_model::UserId;
@@ -69,8 +68,8 @@ impl ServerProcess {
         Ok((all as f64 / 1e6, anonymous as f64 / 1e6))
     }
 
-    pub(super) fn cpu_time(&self) -> Result<Duration> {
-        machine::cpu_time(self.child.id())
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Stops the server; fails if it does not exit cleanly.

@@ -21,6 +21,8 @@ const SAMPLE_INTERVAL: Duration = Duration::from_secs(10);
 const WARM_UP: Duration = Duration::from_mins(2);
 /// The tolerated growth of memory after that.
 const GROWTH_MAX: f64 = 1.1;
+const P99_MS_MAX: f64 = 25.0;
+const P999_MS_MAX: f64 = 100.0;
 
 #[derive(Clone, Copy, Debug)]
 struct MemorySample {
@@ -101,7 +103,7 @@ fn send_on_schedule(
         let Some(due) = schedule.due(number) else { return stats };
         sleep(due.saturating_duration_since(Instant::now()));
         let number = usize::try_from(number).unwrap_or_default();
-        match send_one(server, &mut connection, requests.get(RequestKind::Feed, number)) {
+        match send_one(server, &mut connection, &requests.get(RequestKind::Feed, number)) {
             Ok(()) => stats.waits.add_since(due),
             Err(error) => {
                 connection = None;
@@ -160,8 +162,9 @@ fn add_to_report(
     report.figure("under load: asked for, requests/s", Better::Higher, [per_second]);
     report.figure("  answered, requests/s", Better::Higher, [answered]);
     report.figure("  p50 ms", Better::Lower, [stats.waits.quantile_us(0.5) / 1e3]);
-    report.figure("  p99 ms", Better::Lower, [stats.waits.quantile_us(0.99) / 1e3]);
-    report.figure("  p99.9 ms", Better::Lower, [stats.waits.quantile_us(0.999) / 1e3]);
+    let [p99, p999] = [0.99, 0.999].map(|share| stats.waits.quantile_us(share) / 1e3);
+    report.figure("  p99 ms", Better::Lower, [p99]);
+    report.figure("  p99.9 ms", Better::Lower, [p999]);
     report.figure("  memory before, MB", Better::Lower, [mb(Duration::ZERO)]);
     if length >= Duration::from_mins(1) {
         report.figure("  after a minute, MB", Better::Lower, [mb(Duration::from_mins(1))]);
@@ -186,6 +189,8 @@ fn add_to_report(
     if let Some(first) = stats.first_error {
         report.note(format!("the first error: {first}"));
     }
+    report.under("soak-p99", p99, P99_MS_MAX, "ms");
+    report.under("soak-p99.9", p999, P999_MS_MAX, "ms");
     report.under("soak-memory", end / base.max(f64::MIN_POSITIVE), GROWTH_MAX, "x");
     #[expect(clippy::cast_precision_loss, reason = "a count of errors")]
     report.under("soak-errors", stats.errors as f64, 1.0, "");

@@ -105,22 +105,43 @@ impl FeedQuery {
 
     /// Returns the statement for the first page of reader `$1`.
     pub(super) fn first(self) -> String {
-        self.statement("true", "9223372036854775807")
+        self.first_with(CONTENT, self.looked())
     }
 
     /// Returns the statement for a page of reader `$1` after the activity `$3` of time `$2`.
     pub(super) fn after(self) -> String {
-        self.statement("(a.ts, a.id) < ($2, $3)", "$2")
+        self.after_with(CONTENT, self.looked())
     }
 
-    fn statement(self, earlier: &str, ts: &str) -> String {
+    /// Activities that a statement looks at: the scan finds visible ones only.
+    const fn looked(self) -> usize {
         match self {
-            Self::Lateral => newest_of(FOLLOWED, earlier),
-            Self::Heads => newest_of(&last_active(ts), earlier),
-            Self::Scan => scan(earlier),
+            Self::Lateral | Self::Heads => LOOKED,
+            Self::Scan => PAGE,
+        }
+    }
+
+    /// As `first`, with these columns of post `p` and author `w`, from this number of activities.
+    pub(super) fn first_with(self, columns: &str, looked: usize) -> String {
+        self.statement("true", "9223372036854775807", columns, looked)
+    }
+
+    /// As `after`, with these columns of post `p` and author `w`, from this number of activities.
+    pub(super) fn after_with(self, columns: &str, looked: usize) -> String {
+        self.statement("(a.ts, a.id) < ($2, $3)", "$2", columns, looked)
+    }
+
+    fn statement(self, earlier: &str, ts: &str, columns: &str, looked: usize) -> String {
+        match self {
+            Self::Lateral => newest_of(FOLLOWED, earlier, columns, looked),
+            Self::Heads => newest_of(&last_active(ts, looked), earlier, columns, looked),
+            Self::Scan => scan(earlier, columns, looked),
         }
     }
 }
+
+/// The columns of a post that a feed item shows.
+const CONTENT: &str = "p.content AS preview, p.tags";
 
 /// The users that the reader blocks, is blocked by or has muted.
 const HIDDEN: &str = "hidden AS MATERIALIZED (
@@ -148,9 +169,9 @@ const FOLLOWED: &str = "
 
 /// The followees whose newest activities can be on the page: all who were active after its start, and
 /// the most recently active of the others.
-fn last_active(ts: &str) -> String {
+fn last_active(ts: &str, looked: usize) -> String {
     let others =
-        format!("SELECT id FROM circle WHERE last_ts < {ts} ORDER BY last_ts DESC LIMIT {LOOKED}");
+        format!("SELECT id FROM circle WHERE last_ts < {ts} ORDER BY last_ts DESC LIMIT {looked}");
     format!(
         "WITH circle AS MATERIALIZED (
             SELECT h.id, h.last_ts FROM follows f JOIN users h ON h.id = f.followee
@@ -161,18 +182,18 @@ fn last_active(ts: &str) -> String {
 }
 
 /// The newest visible activities of these actors and the reader.
-fn newest_of(actors: &str, earlier: &str) -> String {
+fn newest_of(actors: &str, earlier: &str, columns: &str, looked: usize) -> String {
     format!(
         "WITH {HIDDEN}, looked AS MATERIALIZED (
             SELECT a.* FROM (({actors}) UNION ALL SELECT $1::bigint) AS actor (id)
             CROSS JOIN LATERAL (
                 SELECT a.id, a.ts, a.actor_id, a.post_id, a.verb FROM activities a
                 WHERE a.actor_id = actor.id AND {earlier}
-                ORDER BY a.ts DESC, a.id DESC LIMIT {LOOKED}
+                ORDER BY a.ts DESC, a.id DESC LIMIT {looked}
             ) a
-            ORDER BY a.ts DESC, a.id DESC LIMIT {LOOKED}
+            ORDER BY a.ts DESC, a.id DESC LIMIT {looked}
         )
-        SELECT a.id, a.ts, a.actor_id, a.verb, a.post_id, p.content AS preview, p.tags,
+        SELECT a.id, a.ts, a.actor_id, a.verb, a.post_id, {columns},
             ({VISIBLE}) AS visible
         FROM looked a JOIN posts p ON p.id = a.post_id
         JOIN users u ON u.id = a.actor_id JOIN users w ON w.id = p.author_id
@@ -181,10 +202,10 @@ fn newest_of(actors: &str, earlier: &str) -> String {
 }
 
 /// The visible activities of all users and the reader.
-fn scan(earlier: &str) -> String {
+fn scan(earlier: &str, columns: &str, looked: usize) -> String {
     let visible = |whose: &str, followed: &str| {
         format!(
-            "SELECT a.id, a.ts, a.actor_id, a.verb, a.post_id, p.content AS preview, p.tags,
+            "SELECT a.id, a.ts, a.actor_id, a.verb, a.post_id, {columns},
                 true AS visible
             FROM (
                 SELECT a.* FROM activities a {followed} WHERE {whose} AND {earlier}
@@ -193,7 +214,7 @@ fn scan(earlier: &str) -> String {
             JOIN posts p ON p.id = a.post_id
             JOIN users u ON u.id = a.actor_id JOIN users w ON w.id = p.author_id
             WHERE {VISIBLE}
-            ORDER BY a.ts DESC, a.id DESC LIMIT {PAGE}"
+            ORDER BY a.ts DESC, a.id DESC LIMIT {looked}"
         )
     };
     let followed = "CROSS JOIN LATERAL (
@@ -204,6 +225,6 @@ fn scan(earlier: &str) -> String {
     let (others, own) = (visible("true", followed), visible("a.actor_id = $1", ""));
     format!(
         "WITH {HIDDEN} SELECT * FROM (({others}) UNION ALL ({own})) AS page
-        ORDER BY ts DESC, id DESC LIMIT {PAGE}"
+        ORDER BY ts DESC, id DESC LIMIT {looked}"
     )
 }
