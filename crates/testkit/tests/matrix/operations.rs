@@ -152,7 +152,7 @@ impl Question<'_> {
             }
             "accounts.people" => {
                 let people = accounts.people(viewer, std::slice::from_ref(&id)).await;
-                shows(people, |people| people.iter().flatten().any(is))
+                shows(people, |people| people.iter().flatten().any(|user| is(user)))
             }
             "accounts.by_nickname" => {
                 let found = accounts.by_nickname(viewer, &name.parse().unwrap()).await;
