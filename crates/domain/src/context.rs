@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use parking_lot::RwLock;
 use roundtable_domain_macros::boxed;
-use roundtable_model::table::{Clock, Observer, Store};
+use roundtable_model::table::{Clock, Observer, ReadBudget, Store};
 use roundtable_model::{
     Core, Entity, EntityKey, IdGenerator, LoginAttempts, Ops, Result, Time, items_by_key,
     items_by_key_eventual,
@@ -86,7 +86,16 @@ impl Context {
     /// request's cost.
     #[must_use]
     pub fn observed(&self, observer: Arc<dyn Observer>) -> Self {
-        let store = self.store.observed(observer);
+        self.on(self.store.observed(observer))
+    }
+
+    /// Returns the same context with what it reads charged to a budget.
+    #[must_use]
+    pub fn with_read_budget(&self, budget: Arc<ReadBudget>) -> Self {
+        self.on(self.store.with_read_budget(budget))
+    }
+
+    fn on(&self, store: Store) -> Self {
         let on =
             |table: &roundtable_model::table::Table| store.table_as(Arc::clone(table.definition()));
         Self {

@@ -55,6 +55,7 @@ impl Refusal for ServiceError {
             Self::IdempotencyMismatch => Code::IdempotencyMismatch,
             Self::RateLimited { .. } => Code::RateLimited,
             Self::Busy => Code::Conflict,
+            Self::Store(Error::Table(table::Error::ReadBudget { .. })) => Code::TooComplex,
             Self::Store(_) | Self::Internal(_) => Code::Internal,
         }
     }

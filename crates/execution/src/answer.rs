@@ -1,5 +1,7 @@
 //! Answers as clients read them.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::error::{ListedError, RequestError};
@@ -11,6 +13,14 @@ pub struct Answer {
     json: Vec<u8>,
     error_codes: Vec<&'static str>,
     is_refused: bool,
+    times: AnswerTimes,
+}
+
+/// How long an answer took: to read what it shows, and to write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerTimes {
+    pub reading: Duration,
+    pub writing: Duration,
 }
 
 impl Answer {
@@ -20,7 +30,7 @@ impl Answer {
         out.raw(b"{\"errors\":");
         out.value(&[ListedError::of_request(error)]);
         out.raw(b"}");
-        Self { json: out.into_bytes(), error_codes: vec![error.code], is_refused: true }
+        Self::of_error(out, error, true)
     }
 
     /// The answer to a request that was started and given up: it may have taken effect.
@@ -29,7 +39,12 @@ impl Answer {
         out.raw(b"{\"data\":null,\"errors\":");
         out.value(&[ListedError::of_request(error).with_unknown_outcome()]);
         out.raw(b"}");
-        Self { json: out.into_bytes(), error_codes: vec![error.code], is_refused: false }
+        Self::of_error(out, error, false)
+    }
+
+    fn of_error(out: Writer, error: &RequestError, is_refused: bool) -> Self {
+        let (json, error_codes) = (out.into_bytes(), vec![error.code]);
+        Self { json, error_codes, is_refused, times: AnswerTimes::default() }
     }
 
     pub(crate) fn executed(mut out: Writer, errors: &[ListedError<'_>]) -> Self {
@@ -39,7 +54,8 @@ impl Answer {
         }
         out.raw(b"}");
         let error_codes = errors.iter().map(ListedError::code).collect();
-        Self { json: out.into_bytes(), error_codes, is_refused: false }
+        let (json, times) = (out.into_bytes(), AnswerTimes::default());
+        Self { json, error_codes, is_refused: false, times }
     }
 
     /// Adds an entry to the answer's extensions. It is called at most once.
@@ -54,6 +70,15 @@ impl Answer {
         out.value(value);
         out.raw(b"}}");
         Self { json: out.into_bytes(), ..self }
+    }
+
+    pub(crate) fn with_times(self, times: AnswerTimes) -> Self {
+        Self { times, ..self }
+    }
+
+    /// Returns how long the answer took; zero if nothing was executed.
+    pub const fn times(&self) -> AnswerTimes {
+        self.times
     }
 
     pub fn json(&self) -> &[u8] {

@@ -10,7 +10,7 @@ use crate::Schema;
 use crate::answer::Answer;
 use crate::error::{FieldError, ListedError, PathStep, RequestError};
 use crate::limits::QueryLimits;
-use crate::plan::{OperationType, Plan, Variables};
+use crate::plan::{OperationType, Plan, RequestCost, Variables};
 use crate::request::Request;
 use crate::tokens::NESTED_MAX;
 use crate::writer::Writer;
@@ -37,11 +37,17 @@ pub struct Documents {
 pub struct PreparedRequest {
     pub(crate) plan: Arc<Plan>,
     pub(crate) variables: Arc<Variables>,
+    cost: RequestCost,
 }
 
 impl PreparedRequest {
     pub fn operation_type(&self) -> OperationType {
         self.plan.operation_type()
+    }
+
+    /// Returns the most that the request may take.
+    pub const fn cost(&self) -> &RequestCost {
+        &self.cost
     }
 
     pub fn is_subscription(&self) -> bool {
@@ -96,13 +102,20 @@ impl Documents {
         let is_known = known.is_some();
         let plan = known.map_or_else(|| self.plan(&key.0, key.1.as_deref()).map(Arc::new), Ok)?;
         let variables = plan.variables(&self.schema, &variables)?;
-        self.limits.check_cost(plan.cost(&variables))?;
+        let cost = plan.cost(&variables);
+        self.limits.check_cost(&cost)?;
         if !is_known {
             let evicted = self.plans.lock().add(key, &plan);
             // Not before the lock is released: a plan may have many parts.
             drop(evicted);
         }
-        Ok(PreparedRequest { plan, variables: Arc::new(variables) })
+        Ok(PreparedRequest { plan, variables: Arc::new(variables), cost })
+    }
+
+    /// Returns whether the document of a request has a plan, so that preparing it takes no time.
+    pub fn knows(&self, request: &Request) -> bool {
+        let key = (request.query.clone(), request.operation_name.clone());
+        self.plans.lock().plans.contains(&key)
     }
 
     fn plan(&self, text: &str, operation: Option<&str>) -> Result<Plan, RequestError> {

@@ -25,7 +25,7 @@ mod writer;
 
 pub use apollo_compiler::response::{JsonMap, JsonValue};
 
-pub use self::answer::Answer;
+pub use self::answer::{Answer, AnswerTimes};
 pub use self::column::{Added, Column, Output};
 pub use self::documents::{Documents, PreparedRequest};
 pub use self::error::{FieldError, Location, RequestError};
@@ -37,7 +37,7 @@ pub use self::generated::{
 pub use self::input::{Arguments, Given, Input, InputError};
 pub use self::leaf::{Leaf, List, Nullable};
 pub use self::limits::QueryLimits;
-pub use self::plan::{OperationType, Plan, Variables};
+pub use self::plan::{OperationType, Plan, RequestCost, Variables};
 pub use self::request::Request;
 pub use self::resolve::{execute, execute_event, subscribed_field};
 pub use self::rows::{Context, Events, Fact, Facts, Listed, Object, RootFields, Subscribing};

@@ -7,6 +7,7 @@ use apollo_compiler::Name;
 use apollo_compiler::ast::{Definition, Document, Field, Selection};
 
 use crate::error::{Location, RequestError};
+use crate::plan::RequestCost;
 use crate::tokens;
 
 /// The limits of one request; a request beyond any of them is TOO_COMPLEX.
@@ -16,6 +17,8 @@ pub struct QueryLimits {
     pub depth_max: usize,
     /// All fields; those in a list count once per item of a page.
     pub cost_max: u64,
+    /// Table operations, as they are estimated before the first.
+    pub operations_max: u64,
     pub aliases_max: usize,
     pub tokens_max: usize,
     pub directives_max: usize,
@@ -30,6 +33,7 @@ impl Default for QueryLimits {
         Self {
             depth_max: 15,
             cost_max: 20_000,
+            operations_max: 20_000,
             aliases_max: 50,
             tokens_max: 5_000,
             directives_max: 50,
@@ -101,11 +105,17 @@ impl QueryLimits {
         check_max("questions about the schema", measure.introspections, INTROSPECTIONS_MAX)?;
         check_max("aliases", measure.aliases, self.aliases_max)?;
         check_max("directives", measure.directives, self.directives_max)?;
-        self.check_cost(measure.fields)
+        self.check_fields(measure.fields)
     }
 
-    pub(crate) fn check_cost(&self, cost: u64) -> Result<(), RequestError> {
-        check_max("fields (fields in lists count per item)", cost, self.cost_max)
+    fn check_fields(&self, fields: u64) -> Result<(), RequestError> {
+        check_max("fields (fields in lists count per item)", fields, self.cost_max)
+    }
+
+    /// Checks what a plan takes with its variables.
+    pub(crate) fn check_cost(&self, cost: &RequestCost) -> Result<(), RequestError> {
+        self.check_fields(cost.fields)?;
+        check_max("table operations (ask for fewer lists)", cost.operations, self.operations_max)
     }
 }
 

@@ -18,6 +18,7 @@ use apollo_compiler::{ExecutableDocument, request};
 pub(crate) use self::arguments::ArgumentPlan;
 pub(crate) use self::condition::Condition;
 pub(crate) use self::cost::EdgeSize;
+pub use self::cost::RequestCost;
 use crate::error::{Location, RequestError};
 use crate::{JsonMap, Schema};
 
@@ -66,6 +67,8 @@ pub(crate) struct Field {
     pub(crate) is_nullable: bool,
     pub(crate) has_nullable_items: bool,
     pub(crate) value: FieldValue,
+    /// The most bytes of the value; 0 if it is an object.
+    pub(crate) bytes_max: u64,
     pub(crate) location: Option<Location>,
 }
 

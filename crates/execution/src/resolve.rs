@@ -1,9 +1,11 @@
 //! Reading: each edge of a plan once, for all of its parents.
 
+use std::time::Instant;
+
 use apollo_compiler::introspection;
 use futures::future::{BoxFuture, join, join_all};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, AnswerTimes};
 use crate::column::Column;
 use crate::documents::{Documents, PreparedRequest};
 use crate::error::FieldError;
@@ -42,16 +44,26 @@ pub async fn execute<T: Object>(
     context: &T::Context,
     root: T,
 ) -> Answer {
-    let PreparedRequest { plan, variables } = request;
+    let PreparedRequest { plan, variables, .. } = request;
     let answer_bytes_max = documents.limits().answer_bytes_max;
     let execution = Execution { context, variables, answer_bytes_max };
+    let started = Instant::now();
     let rows = Objects::new(vec![root]);
     let edges = match plan.operation_type() {
         OperationType::Mutation => execution.one_by_one(&plan.root, &rows).await,
         _ => execution.node(&plan.root, &rows).await,
     };
     let about_schema = introspect(documents.schema(), plan, variables);
-    AnswerWriter::new(&execution, &about_schema).write(&plan.root, &rows, &edges)
+    let write = || AnswerWriter::new(&execution, &about_schema).write(&plan.root, &rows, &edges);
+    timed(started, write)
+}
+
+/// Writes an answer, and takes the time.
+fn timed(started: Instant, write: impl FnOnce() -> Answer) -> Answer {
+    let reading = started.elapsed();
+    let answer = write();
+    let writing = started.elapsed().saturating_sub(reading);
+    answer.with_times(AnswerTimes { reading, writing })
 }
 
 /// Answers an event of a subscription.
@@ -62,15 +74,17 @@ pub async fn execute_event<C: Context>(
     event: Column<C>,
 ) -> Answer {
     context.start_step();
-    let PreparedRequest { plan, variables } = request;
+    let PreparedRequest { plan, variables, .. } = request;
     let answer_bytes_max = documents.limits().answer_bytes_max;
     let execution = Execution { context, variables, answer_bytes_max };
-    let mut edges = Vec::new();
+    let (started, mut edges) = (Instant::now(), Vec::new());
     if let Some(edge) = plan.root.edges.first() {
         edges.push(Some(execution.column(edge, event).await));
     }
     let about_schema = JsonMap::new();
-    AnswerWriter::new(&execution, &about_schema).write(&plan.root, &NoRows, &edges)
+    timed(started, || {
+        AnswerWriter::new(&execution, &about_schema).write(&plan.root, &NoRows, &edges)
+    })
 }
 
 /// Returns the root field of a subscription, and its arguments.

@@ -38,6 +38,7 @@ mod services;
 mod timelines;
 mod trade;
 mod users;
+mod value_sizes;
 mod webhooks;
 
 /// A type for each type of the contract.
@@ -46,11 +47,12 @@ mod schema_types {
 }
 
 pub use roundtable_execution::{
-    Answer, JsonMap, OperationType, PreparedRequest, QueryLimits, Request, RequestError,
+    Answer, AnswerTimes, JsonMap, OperationType, PreparedRequest, QueryLimits, Request,
+    RequestCost, RequestError,
 };
 
 pub use crate::cursors::CursorCipher;
 pub use crate::errors::ApiError;
 pub use crate::request::{ClientInfo, RequestContext};
-pub use crate::schema::{SDL, Schema};
+pub use crate::schema::{Event, SDL, Schema};
 pub use crate::services::{Services, StreamBacklog, StreamControl, TokenIssuer};

@@ -7,13 +7,14 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::{Code, FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
 use roundtable_execution::{
-    Answer, Documents, FieldError, OperationType, PageSizes, PreparedRequest, QueryLimits, Request,
-    RequestError, execute, execute_event, subscribed_field,
+    Answer, Column, Documents, FieldError, OperationType, PageSizes, PreparedRequest, QueryLimits,
+    Request, RequestError, execute, execute_event, subscribed_field,
 };
 use roundtable_graphql_macros::root;
 
 use crate::ApiError;
 use crate::request::RequestContext;
+use crate::value_sizes::VALUE_BYTES;
 
 /// The contract, in GraphQL's schema definition language.
 pub const SDL: &str = include_str!("../schema.graphql");
@@ -28,6 +29,7 @@ const SIZES: PageSizes = PageSizes {
     ],
     max: PAGE_ITEMS_MAX as u64,
     arguments: &["first", "limit"],
+    value_bytes: VALUE_BYTES,
 };
 
 root!(
@@ -105,6 +107,11 @@ impl Schema {
         self.documents.limits()
     }
 
+    /// Returns whether a request's document is planned already, so that preparing it takes no time.
+    pub fn knows(&self, request: &Request) -> bool {
+        self.documents.knows(request)
+    }
+
     /// Checks and plans a request. The error is the complete answer.
     pub fn prepare(&self, request: Request) -> Result<PreparedRequest, Box<Answer>> {
         let refused = |error| Box::new(Answer::refused(&error));
@@ -143,31 +150,56 @@ impl Schema {
         if !request.is_subscription() {
             return Box::pin(stream::once(async move { schema.execute(&request, &context).await }));
         }
-        let events =
+        let events = self.subscribe(request.clone(), Arc::clone(&context));
+        let answers = events.then(move |event| {
+            let (schema, request, context) =
+                (schema.clone(), request.clone(), Arc::clone(&context));
             async move {
-                let subscribed = match subscribed_field(&request) {
-                    Some((field, arguments)) => match subscribe(&context, field, &arguments) {
-                        Some(subscribing) => subscribing.await,
-                        None => Err(unknown_field()),
-                    },
-                    None => Err(unknown_field()),
-                };
-                match subscribed {
-                    Ok(events) => events
-                        .then(move |event| {
-                            let (schema, request) = (schema.clone(), request.clone());
-                            let context = Arc::clone(&context);
-                            async move {
-                                execute_event(&schema.documents, &request, &*context, event).await
-                            }
-                        })
-                        .boxed(),
-                    Err(error) => stream::iter([request.failed(&error)]).boxed(),
+                match event {
+                    Ok(event) => schema.execute_event(&request, &context, event).await,
+                    Err(failed) => failed,
                 }
+            }
+        });
+        answers.boxed()
+    }
+
+    /// Returns the events of a subscription, or one answer if it could not be set up.
+    pub fn subscribe(
+        &self,
+        request: PreparedRequest,
+        context: Arc<RequestContext>,
+    ) -> BoxStream<'static, Result<Event, Answer>> {
+        let events = async move {
+            let subscribed = match subscribed_field(&request) {
+                Some((field, arguments)) => match subscribe(&context, field, &arguments) {
+                    Some(subscribing) => subscribing.await,
+                    None => Err(unknown_field()),
+                },
+                None => Err(unknown_field()),
             };
+            match subscribed {
+                Ok(events) => events.map(|column| Ok(Event(column))).boxed(),
+                Err(error) => stream::iter([Err(request.failed(&error))]).boxed(),
+            }
+        };
         Box::pin(stream::once(events).flatten())
     }
+
+    /// Answers an event of a subscription.
+    pub fn execute_event<'a>(
+        &'a self,
+        request: &'a PreparedRequest,
+        context: &'a RequestContext,
+        Event(column): Event,
+    ) -> BoxFuture<'a, Answer> {
+        Box::pin(execute_event(&self.documents, request, context, column))
+    }
 }
+
+/// An event of a subscription, before its fields are read.
+#[derive(Debug)]
+pub struct Event(Column<RequestContext>);
 
 fn not_a_stream() -> RequestError {
     ApiError::bad_request("subscriptions need a WebSocket, or `accept: text/event-stream`").into()

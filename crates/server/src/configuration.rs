@@ -11,6 +11,7 @@ use roundtable_domain::{Registration, Settings};
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
+use crate::answer_budget::CLIENT_SHARE;
 use crate::optional_parts::{DYNAMODB, S3};
 use crate::store::{CONNECT, Connect};
 use crate::tokens::INTERNAL_AUDIENCE;
@@ -140,7 +141,7 @@ impl Configuration {
     }
 
     fn check(&self) -> Result<(), ConfigurationError> {
-        let ProcessSettings { role, store, http, sign_in, .. } = &self.process;
+        let ProcessSettings { role, store, http, graphql, sign_in, .. } = &self.process;
         if store.kind == StoreKind::Embedded {
             if *role != ProcessRole::All {
                 let problem = format!(
@@ -178,6 +179,13 @@ impl Configuration {
             let problem =
                 "expected room for one body at least: raise it to `body-bytes-max` or more";
             return Err(ConfigurationError::conflict("http.bodies-bytes-max", problem));
+        }
+        if graphql.answers_bytes_max < graphql.answer_bytes_max.saturating_mul(CLIENT_SHARE) {
+            let problem = format!(
+                "expected room for one answer of one client, who gets a {CLIENT_SHARE}th: raise it to \
+                 {CLIENT_SHARE} times `answer-bytes-max` or more"
+            );
+            return Err(ConfigurationError::conflict("graphql.answers-bytes-max", problem));
         }
         if http.tls.certificate.is_some() != http.tls.key.is_some() {
             let problem = "`certificate` and `key` must be set together";

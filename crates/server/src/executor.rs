@@ -1,21 +1,25 @@
-//! Execution of GraphQL requests from every transport: checked, limited in time, counted, and with
-//! their cost on request.
+//! Execution of GraphQL requests from every transport: checked, scheduled, limited in time and memory,
+//! counted, and with their cost on request.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
 use roundtable_domain::Code;
 use roundtable_graphql::{
-    Answer, ApiError, ClientInfo, OperationType, PreparedRequest, QueryLimits, Request,
+    Answer, ApiError, ClientInfo, Event, OperationType, PreparedRequest, QueryLimits, Request,
     RequestContext, Schema,
 };
-use roundtable_table::Recorder;
+use roundtable_table::{ReadBudget, Recorder};
+use tokio::time::timeout;
 
+use crate::answer_budget::{AnswerBudget, ReservedAnswer, TooManyAnswers};
+use crate::client_key::ClientKey;
+use crate::client_limits::{ClientGuard, ClientLimitReached, ClientLimits, ClientMaxima};
 use crate::metrics::ServerMetrics;
-use crate::query_limiter::{QueryLimiter, TimeoutPhase};
 use crate::request_policy::AllowedOperations;
+use crate::scheduler::{Overloaded, Scheduler, WorkClass, is_small};
 use crate::wiring::{Process, StartError};
 use crate::xray;
 
@@ -24,7 +28,20 @@ pub(crate) struct Executor {
     process: Arc<Process>,
     schema: Schema,
     metrics: Arc<ServerMetrics>,
-    limiter: QueryLimiter,
+    scheduler: Scheduler,
+    /// Queries and mutations under way.
+    operations: ClientLimits,
+    subscriptions: ClientLimits,
+    answers: AnswerBudget,
+}
+
+/// An operation that is ready to be executed.
+#[derive(Debug)]
+struct Operation {
+    prepared: PreparedRequest,
+    context: Arc<RequestContext>,
+    client: ClientKey,
+    class: WorkClass,
 }
 
 impl Executor {
@@ -36,6 +53,7 @@ impl Executor {
         let limits = QueryLimits {
             depth_max: settings.depth_max,
             cost_max: settings.cost_max,
+            operations_max: settings.operations_max,
             aliases_max: settings.aliases_max,
             tokens_max: settings.tokens_max,
             directives_max: settings.directives_max,
@@ -43,12 +61,24 @@ impl Executor {
             answer_bytes_max: settings.answer_bytes_max,
         };
         let schema = Schema::new(limits, settings.introspection).map_err(StartError::Schema)?;
-        let limiter = QueryLimiter::new(process.services.context.store());
-        Ok(Self { process, schema, metrics, limiter })
+        let scheduler = Scheduler::new(process.services.context.store(), Arc::clone(&metrics));
+        let scheduler = scheduler.map_err(StartError::Threads)?;
+        let (account, network) = (settings.account_operations_max, settings.network_operations_max);
+        let operations = ClientLimits::new(ClientMaxima { account, network });
+        let live = &process.settings.live;
+        let (account, network) = (live.account_subscriptions_max, live.network_subscriptions_max);
+        let subscriptions = ClientLimits::new(ClientMaxima { account, network });
+        let answers = AnswerBudget::new(settings.answers_bytes_max);
+        Ok(Self { process, schema, metrics, scheduler, operations, subscriptions, answers })
     }
 
     pub(crate) fn limits(&self) -> &QueryLimits {
         self.schema.limits()
+    }
+
+    /// Returns the bytes of all answers that wait for their clients.
+    pub(crate) fn unread_bytes(&self) -> usize {
+        self.answers.used()
     }
 
     /// Executes one query or mutation.
@@ -58,29 +88,45 @@ impl Executor {
         client: &ClientInfo,
         allowed: AllowedOperations,
         wants_cost: bool,
-    ) -> Answer {
+    ) -> ReservedAnswer {
         let records = wants_cost && self.process.settings.graphql.xray;
         let recorder = records.then(|| Arc::new(Recorder::default()));
-        let answer = match self.prepare(request, client, allowed) {
-            Ok(prepared) => {
-                let context = self.request_context(client, recorder.as_ref());
-                self.run_limited(&prepared, &context).await
+        let answer = match self.prepare(request, client, allowed).await {
+            Ok((prepared, _guard)) => {
+                let operation = self.operation(prepared, client, recorder.as_ref());
+                self.run(operation, recorder).await
             }
-            Err(refused) => *refused,
+            Err(refused) => (*refused).into(),
         };
-        self.record(&answer);
-        match recorder {
-            Some(recorder) => answer.with_extension("xray", &xray::report(&recorder.take())),
-            None => answer,
-        }
+        self.record(&answer.answer);
+        answer
     }
 
-    /// Waits for a permit and executes, both within the request's time limit.
-    async fn run_limited(&self, prepared: &PreparedRequest, context: &RequestContext) -> Answer {
-        let (limit, operation) = (self.request_timeout(), prepared.operation_type());
-        let execution = self.schema.execute(prepared, context);
-        let answer = self.limiter.run(limit, operation, execution).await;
-        answer.unwrap_or_else(|at| timed_out(at, limit, operation))
+    /// Executes an operation when it is its turn, within the request's time limit.
+    async fn run(&self, operation: Operation, recorder: Option<Arc<Recorder>>) -> ReservedAnswer {
+        let Operation { prepared, context, client, class } = operation;
+        let (limit, kind) = (self.request_timeout(), prepared.operation_type());
+        let is_scheduled = kind == OperationType::Query || !is_small(prepared.cost());
+        let (schema, budget, owner) = (self.schema.clone(), self.answers.clone(), client.clone());
+        let work = async move {
+            let answer = schema.execute(&prepared, &context).await;
+            let answer = match recorder {
+                Some(recorder) => answer.with_extension("xray", &xray::report(&recorder.take())),
+                None => answer,
+            };
+            reserve(&budget, &owner, answer)
+        };
+        let done = if is_scheduled {
+            timeout(limit, self.scheduler.run(class, &client, work)).await
+        } else {
+            timeout(limit, work).await.map(Ok)
+        };
+        let done = match done {
+            Ok(Ok(done)) => done,
+            Ok(Err(Overloaded)) => return overloaded().into(),
+            Err(_) => return timed_out(limit, kind).into(),
+        };
+        done.unwrap_or_else(|TooManyAnswers| too_many_answers(kind).into())
     }
 
     /// Executes a request with any number of responses.
@@ -89,86 +135,176 @@ impl Executor {
         request: Request,
         client: &ClientInfo,
         allowed: AllowedOperations,
-    ) -> BoxStream<'static, Answer> {
-        let prepared = match self.prepare(request, client, allowed) {
-            Ok(prepared) => prepared,
-            Err(refused) => {
-                self.record(&refused);
-                return futures::stream::iter([*refused]).boxed();
+    ) -> BoxStream<'static, ReservedAnswer> {
+        let (executor, client) = (self.clone(), client.clone());
+        let answers = async move {
+            match executor.prepare(request, &client, allowed).await {
+                Ok((prepared, guard)) if prepared.is_subscription() => {
+                    executor.answers_of(prepared, client, guard)
+                }
+                Ok((prepared, _guard)) => {
+                    let operation = executor.operation(prepared, &client, None);
+                    let answer = executor.run(operation, None).await;
+                    executor.record(&answer.answer);
+                    stream::iter([answer]).boxed()
+                }
+                Err(refused) => {
+                    executor.record(&refused);
+                    stream::iter([ReservedAnswer::from(*refused)]).boxed()
+                }
             }
         };
-        let operation = prepared.operation_type();
-        let context = Arc::new(self.request_context(client, None));
-        let (executor, stream) = (self.clone(), self.schema.execute_stream(prepared, context));
-        let answers = futures::stream::unfold(Some(stream), move |stream| {
-            let executor = executor.clone();
+        stream::once(answers).flatten().boxed()
+    }
+
+    /// Answers the events of a subscription. Each waits for its turn, however long that takes.
+    fn answers_of(
+        &self,
+        prepared: PreparedRequest,
+        client: ClientInfo,
+        guard: ClientGuard,
+    ) -> BoxStream<'static, ReservedAnswer> {
+        // Events come for any time, so that no budget fits all reads behind them.
+        let services = self.process.services.clone();
+        let context = Arc::new(RequestContext::new(client.clone(), services));
+        let events = self.schema.subscribe(prepared.clone(), context);
+        let executor = self.clone();
+        let answers = stream::unfold(Some((events, guard)), move |state| {
+            let (executor, prepared, client) = (executor.clone(), prepared.clone(), client.clone());
             async move {
-                let mut stream = stream?;
-                let limit = executor.request_timeout();
-                loop {
-                    // The permit covers one answer, not its delivery: a slow client must not block
-                    // others.
-                    let next = executor.limiter.run(limit, operation, stream.next()).await;
-                    let (answer, rest) = match next {
-                        Ok(answer) => (answer?, Some(stream)),
-                        // A subscription may stay silent for any time.
-                        Err(_) if operation == OperationType::Subscription => continue,
-                        Err(at) => (timed_out(at, limit, operation), None),
-                    };
-                    executor.record(&answer);
-                    return Some((answer, rest));
-                }
+                let (mut events, guard) = state?;
+                let (answer, goes_on) = match events.next().await? {
+                    Ok(event) => {
+                        let operation = executor.operation(prepared, &client, None);
+                        executor.answer_event(operation, event).await
+                    }
+                    Err(failed) => (failed.into(), true),
+                };
+                executor.record(&answer.answer);
+                Some((answer, goes_on.then_some((events, guard))))
             }
         });
         answers.boxed()
+    }
+
+    /// Answers one event, and says whether the subscription goes on.
+    async fn answer_event(&self, operation: Operation, event: Event) -> (ReservedAnswer, bool) {
+        let Operation { prepared, context, client, class } = operation;
+        let (schema, budget, owner) = (self.schema.clone(), self.answers.clone(), client.clone());
+        let work = async move {
+            let answer = schema.execute_event(&prepared, &context, event).await;
+            reserve(&budget, &owner, answer)
+        };
+        match self.scheduler.run_in_turn(class, &client, work).await {
+            Ok(answer) => (answer, true),
+            Err(TooManyAnswers) => (too_many_events().into(), false),
+        }
     }
 
     fn request_timeout(&self) -> Duration {
         Duration::from_secs(self.process.settings.http.request_seconds.max(1))
     }
 
-    /// Parses and checks a request, and the transport's policy for it.
-    fn prepare(
+    /// Counts a request, parses and checks it, and the transport's policy for it. A document that is new
+    /// waits for its turn: planning takes time.
+    async fn prepare(
         &self,
         request: Request,
         client: &ClientInfo,
         allowed: AllowedOperations,
-    ) -> Result<PreparedRequest, Box<Answer>> {
-        let prepared = self.schema.prepare(request)?;
+    ) -> Result<(PreparedRequest, ClientGuard), Box<Answer>> {
+        let guard = self.operations.enter(client);
+        let guard = guard.map_err(|limit| refused(&too_many("requests under way", limit)))?;
+        let prepared = if self.schema.knows(&request) {
+            self.schema.prepare(request)?
+        } else {
+            let (schema, key) = (self.schema.clone(), ClientKey::of(client));
+            let plan = async move { schema.prepare(request) };
+            let planned = self.scheduler.run(WorkClass::of_planning(client), &key, plan).await;
+            planned.unwrap_or_else(|Overloaded| Err(Box::new(overloaded())))?
+        };
         let permitted = allowed.check(client.caller.as_ref(), prepared.operation_type());
-        permitted.map_err(|error| Box::new(Answer::refused(&error.into())))?;
-        Ok(prepared)
+        permitted.map_err(|error| refused(&error))?;
+        if !prepared.is_subscription() {
+            return Ok((prepared, guard));
+        }
+        let guard = self.subscriptions.enter(client);
+        let guard = guard.map_err(|limit| refused(&too_many("subscriptions", limit)))?;
+        Ok((prepared, guard))
     }
 
-    fn request_context(
+    fn operation(
         &self,
+        prepared: PreparedRequest,
         client: &ClientInfo,
         recorder: Option<&Arc<Recorder>>,
-    ) -> RequestContext {
+    ) -> Operation {
         let services = &self.process.services;
-        let services = match recorder {
-            Some(recorder) => {
-                services.with_context(&services.context.observed(Arc::clone(recorder) as Arc<_>))
-            }
-            None => services.clone(),
-        };
-        RequestContext::new(client.clone(), services)
+        let budget = ReadBudget::new(self.process.settings.graphql.read_bytes_max);
+        let mut context = services.context.with_read_budget(Arc::new(budget));
+        if let Some(recorder) = recorder {
+            context = context.observed(Arc::clone(recorder) as Arc<_>);
+        }
+        let class = WorkClass::of(client, prepared.cost());
+        let context = RequestContext::new(client.clone(), services.with_context(&context));
+        Operation { prepared, context: Arc::new(context), client: ClientKey::of(client), class }
     }
 
     /// Counts the answer, and its errors by code.
     fn record(&self, answer: &Answer) {
-        self.metrics.record_response();
+        self.metrics.record_response(answer.times());
         answer.error_codes().iter().for_each(|code| self.metrics.record_error(code));
     }
 }
 
-/// The answer to a request that ran out of time. A queued one was never started. A mutation may have
-/// been written: its message says so, and that retrying with the same `requestId` is safe.
-fn timed_out(at: TimeoutPhase, limit: Duration, operation: OperationType) -> Answer {
-    if at == TimeoutPhase::Queued {
-        let problem = "the server is overloaded; try again later";
-        return Answer::refused(&ApiError::new(Code::RateLimited, problem).into());
+/// Reserves the bytes of an answer while its work still has its permit, so that few answers exist
+/// outside the budget.
+fn reserve(
+    budget: &AnswerBudget,
+    client: &ClientKey,
+    answer: Answer,
+) -> Result<ReservedAnswer, TooManyAnswers> {
+    let reservation = Some(budget.reserve(client, answer.json().len())?);
+    Ok(ReservedAnswer { answer, reservation })
+}
+
+fn refused(error: &ApiError) -> Box<Answer> {
+    Box::new(Answer::refused(&error.clone().into()))
+}
+
+/// The answer to a request that was never started.
+fn overloaded() -> Answer {
+    let problem = "the server is overloaded; try again in a second";
+    *refused(&ApiError::new(Code::RateLimited, problem))
+}
+
+fn too_many(what: &str, limit: ClientLimitReached) -> ApiError {
+    let client = match limit {
+        ClientLimitReached::Account => "this account",
+        ClientLimitReached::Network => "this network",
+    };
+    let problem = format!("{client} has too many {what}; wait until one has ended");
+    ApiError::new(Code::RateLimited, problem)
+}
+
+/// The answer to a request whose client, or whose network, leaves other answers unread.
+fn too_many_answers(operation: OperationType) -> Answer {
+    let mut problem =
+        String::from("earlier answers have not been read yet; read them, then try again");
+    if operation == OperationType::Mutation {
+        problem.push_str(" with the same requestId: the change has been made");
     }
+    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
+}
+
+fn too_many_events() -> Answer {
+    let problem = "earlier events have not been read yet; read them, refetch, then subscribe again";
+    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
+}
+
+/// The answer to a request that ran out of time. A mutation may have been written: its message says so,
+/// and that retrying with the same `requestId` is safe.
+fn timed_out(limit: Duration, operation: OperationType) -> Answer {
     let problem = format!("this took longer than {} seconds and was stopped", limit.as_secs());
     let error = if operation == OperationType::Mutation {
         let advice =
@@ -182,6 +318,7 @@ fn timed_out(at: TimeoutPhase, limit: Duration, operation: OperationType) -> Ans
 
 #[cfg(test)]
 mod tests {
+    use roundtable_domain::Caller;
     use roundtable_table::SystemClock;
     use tempfile::TempDir;
 
@@ -202,7 +339,9 @@ mod tests {
     #[tokio::test]
     async fn a_query_without_a_permit_is_told_to_retry() {
         let (executor, _data) = executor().await;
-        let (client, query) = (ClientInfo::default(), "{ __typename }");
+        let ana = Caller::user("ana".parse().unwrap());
+        let client = ClientInfo { caller: Some(ana), ..ClientInfo::default() };
+        let query = "{ __typename }";
         let called = || {
             executor.execute(query.into(), &client, AllowedOperations::QueriesAndMutations, false)
         };
@@ -210,10 +349,14 @@ mod tests {
             let stream = executor.execute_stream(query.into(), &client, AllowedOperations::All);
             stream.collect::<Vec<_>>().await
         };
-        let permits = executor.limiter.acquire_all().await;
+        assert!(
+            called().await.answer.error_codes().is_empty(),
+            "the document is known from now on"
+        );
+        let permits = executor.scheduler.acquire_all(WorkClass::Interactive).await;
         tokio::time::pause();
         let [streamed_answer] = streamed().await.try_into().unwrap();
-        for answer in [called().await, streamed_answer] {
+        for ReservedAnswer { answer, .. } in [called().await, streamed_answer] {
             assert_eq!(answer.error_codes(), ["RATE_LIMITED"]);
             assert!(answer.is_refused());
         }
@@ -221,7 +364,7 @@ mod tests {
         let release = async { drop(permits) };
         let (called, streamed, ()) = futures::join!(called(), streamed(), release);
         let [streamed_answer] = streamed.try_into().unwrap();
-        for answer in [called, streamed_answer] {
+        for ReservedAnswer { answer, .. } in [called, streamed_answer] {
             assert!(answer.error_codes().is_empty(), "{answer:?}");
         }
     }
@@ -231,7 +374,7 @@ mod tests {
     fn a_mutation_that_timed_out_may_have_been_written() {
         let limit = Duration::from_secs(30);
         let code = |operation: OperationType| {
-            let answer = timed_out(TimeoutPhase::Running, limit, operation);
+            let answer = timed_out(limit, operation);
             assert!(!answer.is_refused());
             let text = String::from_utf8_lossy(answer.json()).into_owned();
             (answer.error_codes().to_vec(), text.contains("retry with the same requestId"))

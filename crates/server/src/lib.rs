@@ -9,10 +9,13 @@
 
 mod admin;
 mod admin_socket;
+mod answer_budget;
 mod authentication;
 mod background;
 mod backups;
 mod change_forwarding;
+mod client_key;
+mod client_limits;
 mod configuration;
 mod connections;
 #[cfg(feature = "dynamodb")]
@@ -25,9 +28,9 @@ mod memory;
 mod metrics;
 mod oidc;
 mod optional_parts;
-mod query_limiter;
 mod relay;
 mod request_policy;
+mod scheduler;
 mod seal;
 mod server;
 mod shutdown;

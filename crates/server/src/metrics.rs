@@ -2,14 +2,17 @@
 
 mod page;
 mod process;
+mod time_histogram;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use roundtable_graphql::AnswerTimes;
 
 pub(crate) use self::page::MetricsPage;
+use self::time_histogram::TimeHistogram;
 
 /// Upper bounds of the histogram's buckets.
 const BOUNDS_MS: [u64; 11] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
@@ -19,6 +22,10 @@ pub(crate) struct ServerMetrics {
     started: Instant,
     requests: Mutex<BTreeMap<(&'static str, u16), DurationHistogram>>,
     responses: AtomicU64,
+    /// Waiting for a permit, reading and writing of answers.
+    waits: TimeHistogram,
+    readings: TimeHistogram,
+    writings: TimeHistogram,
     errors: Mutex<BTreeMap<String, u64>>,
     connections: AtomicU64,
     live_connections: AtomicU64,
@@ -48,6 +55,9 @@ impl ServerMetrics {
             started: Instant::now(),
             requests: Mutex::default(),
             responses: AtomicU64::new(0),
+            waits: TimeHistogram::default(),
+            readings: TimeHistogram::default(),
+            writings: TimeHistogram::default(),
             errors: Mutex::default(),
             connections: AtomicU64::new(0),
             live_connections: AtomicU64::new(0),
@@ -67,8 +77,18 @@ impl ServerMetrics {
         }
     }
 
-    pub(crate) fn record_response(&self) {
+    /// Counts an answer, and the time that it took.
+    pub(crate) fn record_response(&self, times: AnswerTimes) {
         self.responses.fetch_add(1, Ordering::Relaxed);
+        if times != AnswerTimes::default() {
+            self.readings.record(times.reading);
+            self.writings.record(times.writing);
+        }
+    }
+
+    /// Counts the time that work waited for its turn.
+    pub(crate) fn record_wait(&self, waited: Duration) {
+        self.waits.record(waited);
     }
 
     pub(crate) fn record_error(&self, code: &str) {
@@ -132,6 +152,21 @@ impl ServerMetrics {
         for (code, count) in &*self.errors.lock() {
             page.sample(errors, &[("code", code)], *count);
         }
+        self.waits.write_to(
+            page,
+            "roundtable_graphql_wait_duration_seconds",
+            "Time that executions waited for their turn.",
+        );
+        self.readings.write_to(
+            page,
+            "roundtable_graphql_read_duration_seconds",
+            "Time to read what an answer shows; the writing of mutations included.",
+        );
+        self.writings.write_to(
+            page,
+            "roundtable_graphql_write_duration_seconds",
+            "Time to write an answer as JSON.",
+        );
         self.write_requests(page);
         process::write_to(page);
     }

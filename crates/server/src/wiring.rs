@@ -59,6 +59,8 @@ pub enum StartError {
     Listen { address: std::net::SocketAddr, error: std::io::Error },
     #[error("the GraphQL schema is not valid; report this as a bug: {0}")]
     Schema(String),
+    #[error("the threads for background work could not be started: {0}")]
+    Threads(std::io::Error),
     #[error("the operating system provides no random bytes")]
     Entropy,
     #[error("the server panicked while opening the store; see the log, and report this as a bug")]

@@ -34,6 +34,9 @@ pub enum Error {
     /// The backend did not respond, after retries. A write may or may not have happened.
     #[error("the table is unavailable: {detail}")]
     Unavailable { detail: String },
+    /// The reads of one request returned more than it may read.
+    #[error("the request reads more than {bytes_max} bytes; ask for less at once")]
+    ReadBudget { bytes_max: usize },
     /// Writes have stopped until a restart, because durability can no longer be guaranteed.
     #[error("writes have stopped: {reason}; free space or repair the disk, then restart")]
     WritesStopped { reason: String },

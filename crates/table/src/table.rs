@@ -7,8 +7,9 @@ use crate::backend::{Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend,
 use crate::check::check_transact_get;
 use crate::trace::{Observer, TableOperation};
 use crate::{
-    BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Merge, Put, Query, Result,
-    Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
+    BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Item, Merge, Put, Query,
+    ReadBudget, Result, Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet,
+    Transaction, Update,
 };
 
 /// A store: all its tables, and the transactions that span them.
@@ -16,6 +17,7 @@ use crate::{
 pub struct Store {
     backend: SharedBackend,
     observer: Option<Arc<dyn Observer>>,
+    read_budget: Option<Arc<ReadBudget>>,
 }
 
 impl Store {
@@ -25,12 +27,25 @@ impl Store {
 
     /// A store on a backend that is shared with other handles.
     pub fn shared(backend: SharedBackend) -> Self {
-        Self { backend, observer: None }
+        Self { backend, observer: None, read_budget: None }
     }
 
     /// Returns a handle that reports every operation of it and its tables to `observer`.
     pub fn observed(&self, observer: Arc<dyn Observer>) -> Self {
-        Self { backend: Arc::clone(&self.backend), observer: Some(observer) }
+        Self { observer: Some(observer), ..self.clone() }
+    }
+
+    /// Returns a handle whose reads, and those of its tables, are charged to a budget.
+    pub fn with_read_budget(&self, budget: Arc<ReadBudget>) -> Self {
+        Self { read_budget: Some(budget), ..self.clone() }
+    }
+
+    /// Charges items that were read to the budget, if there is one.
+    fn charge<'a>(&self, items: impl IntoIterator<Item = &'a Item>) -> Result<()> {
+        match &self.read_budget {
+            Some(budget) => budget.charge(items.into_iter()),
+            None => Ok(()),
+        }
     }
 
     pub fn capabilities(&self) -> Capabilities {
@@ -80,7 +95,10 @@ impl Store {
         let table = gets.first().map_or("", |get| &get.table.name).to_owned();
         let span = OperationSpan::start(self, "transact_get", &table, None, None);
         let done = self.backend.transact_get(gets).await;
-        span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))
+        let found =
+            span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))?;
+        self.charge(found.items.iter().flatten())?;
+        Ok(found)
     }
 }
 
@@ -109,7 +127,10 @@ impl Table {
         self.definition.check_get(&get)?;
         let span = self.span("get", None);
         let done = self.backend().get(&self.definition, get).await;
-        span.finish(done, |found| (usize::from(found.item.is_some()), found.capacity))
+        let found =
+            span.finish(done, |found| (usize::from(found.item.is_some()), found.capacity))?;
+        self.store.charge(&found.item)?;
+        Ok(found)
     }
 
     /// Reads up to 100 items, each at its own point in time.
@@ -117,7 +138,10 @@ impl Table {
         self.definition.check_batch_get(&batch)?;
         let span = self.span("batch_get", None);
         let done = self.backend().batch_get(&self.definition, batch).await;
-        span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))
+        let found =
+            span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))?;
+        self.store.charge(found.items.iter().flatten())?;
+        Ok(found)
     }
 
     pub async fn put(&self, put: Put) -> Result<WriteOutput> {
@@ -155,7 +179,7 @@ impl Table {
         self.definition.check_query(&query, self.store.capabilities().strong_index_reads)?;
         let span = self.span("query", query.index.as_deref());
         let done = self.backend().query(&self.definition, query).await;
-        span.finish(done, |page| (page.items.len(), page.capacity))
+        self.page(span, done)
     }
 
     /// Reads a page of the whole table or index.
@@ -163,7 +187,7 @@ impl Table {
         self.definition.check_scan(&scan, self.store.capabilities().strong_index_reads)?;
         let span = self.span("scan", scan.index.as_deref());
         let done = self.backend().scan(&self.definition, scan).await;
-        span.finish(done, |page| (page.items.len(), page.capacity))
+        self.page(span, done)
     }
 
     /// Reads the first items, by sort key, across partitions.
@@ -171,7 +195,7 @@ impl Table {
         self.definition.check_merge(&merge)?;
         let span = self.span("merge", merge.index.as_deref());
         let done = self.backend().merge(&self.definition, merge).await;
-        span.finish(done, |page| (page.items.len(), page.capacity))
+        self.page(span, done)
     }
 
     /// Returns the shards of the stream, parents before children.
@@ -184,6 +208,12 @@ impl Table {
         self.check_stream()?;
         self.definition.check_stream_read(&read)?;
         self.backend().stream_read(&self.definition, read).await
+    }
+
+    fn page(&self, span: OperationSpan<'_>, done: Result<ItemPage>) -> Result<ItemPage> {
+        let page = span.finish(done, |page| (page.items.len(), page.capacity))?;
+        self.store.charge(&page.items)?;
+        Ok(page)
     }
 
     fn check_stream(&self) -> Result<()> {

@@ -9,6 +9,7 @@ use apollo_compiler::{ExecutableDocument, Name};
 use super::{ArgumentPlan, Condition, Edge, EdgeSize, Field, FieldValue, Node, Plan};
 use crate::Schema;
 use crate::error::{Location, RequestError};
+use crate::schema::INTROSPECTION_BYTES;
 
 /// A selection set, and the condition under which it counts.
 type Selected<'a> = (&'a SelectionSet, Condition);
@@ -66,6 +67,9 @@ struct Builder<'a> {
     repeated: Option<Name>,
     parts: usize,
 }
+
+/// The longest name of a type, roughly.
+const TYPE_NAME_BYTES: u64 = 64;
 
 /// Nodes and fields of a plan. A field of a union has nodes for each of its types, so that a short document
 /// can have many.
@@ -141,6 +145,7 @@ impl<'a> Builder<'a> {
             _ => self.value(node, first, &condition, uses)?,
         };
         let ty = first.ty();
+        let bytes_max = self.value_bytes(&node.type_name, first, &value);
         let location = first.name.location().and_then(|at| at.line_column(&self.document.sources));
         Some(Field {
             key: format!("\"{}\":", first.response_key()).into_bytes().into(),
@@ -149,8 +154,21 @@ impl<'a> Builder<'a> {
             is_nullable: !ty.is_non_null(),
             has_nullable_items: ty.is_list() && !ty.item_type().is_non_null(),
             value,
+            bytes_max,
             location: location.map(|at| Location { line: at.line, column: at.column }),
         })
+    }
+
+    fn value_bytes(&self, on: &Name, field: &executable::Field, value: &FieldValue) -> u64 {
+        match value {
+            FieldValue::TypeName => TYPE_NAME_BYTES,
+            FieldValue::Introspection => INTROSPECTION_BYTES,
+            FieldValue::Leaf(_) | FieldValue::Edge { .. } => {
+                let definition = &field.definition;
+                let is_leaf = self.schema.is_leaf(definition.ty.inner_named_type());
+                if is_leaf { self.schema.sizes.value_bytes(on, definition) } else { 0 }
+            }
+        }
     }
 
     fn is_mutation(&self, name: &Name) -> bool {

@@ -1,13 +1,33 @@
-//! The cost of a plan, known before the first read: every field counts once, and fields in a list once
-//! per item of its page.
+//! The cost of a plan, known before the first read: how many fields, objects, table operations and bytes
+//! an answer has at most.
 
 use super::{ArgumentPlan, Edge, FieldValue, Node, Plan, Variables};
 use crate::schema::PageSizes;
 
-/// The cost of a list apart from its items: it is a separate read.
-const LIST_COST: u64 = 10;
+/// What a list counts apart from its items, in fields: it is a separate read.
+const LIST_FIELDS: u64 = 10;
 /// The assumed length of a list without pages.
 const UNPAGED_ITEMS: u64 = 5;
+/// The objects that one table operation reads at most, where many are read by their keys.
+const BATCH_ITEMS: u64 = 100;
+/// The operations that one read of a list, or of a batch of objects, takes at most: the items, what
+/// decides whether the viewer may see them, and what belongs to them.
+const READ_OPERATIONS: u64 = 6;
+/// What is written around a value: a comma, quotes, brackets.
+const PUNCTUATION_BYTES: u64 = 6;
+
+/// Upper bounds of what an execution takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestCost {
+    /// Fields of the answer; those in a list count once per item of its page.
+    pub fields: u64,
+    /// Objects that are read.
+    pub items: u64,
+    /// Table operations. Reads of a feed take more while its reader's circle is not in memory.
+    pub operations: u64,
+    /// Bytes of the answer, without errors.
+    pub bytes: u64,
+}
 
 /// How many children an edge may find for each parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,51 +64,114 @@ impl EdgeSize {
         given.map_or(Self::Unpaged, Self::Given)
     }
 
-    /// Returns how often the selections behind the edge count, and the extra cost of the edge itself.
-    fn cost(&self, arguments: &[ArgumentPlan], variables: &Variables) -> (u64, u64) {
+    /// Returns how many children each parent has at most.
+    fn items(&self, arguments: &[ArgumentPlan], variables: &Variables) -> u64 {
         let value = |place: &usize| arguments.get(*place)?.value(variables);
         match self {
-            Self::One => (1, 0),
-            Self::Unpaged => (UNPAGED_ITEMS, 0),
+            Self::One => 1,
+            Self::Unpaged => UNPAGED_ITEMS,
             Self::Page { default, max, arguments } => {
                 let mut given = arguments.iter().filter_map(|place| value(place)?.as_u64());
-                (given.next().unwrap_or(*default).clamp(1, *max), LIST_COST)
+                given.next().unwrap_or(*default).clamp(1, *max)
             }
             Self::Given(place) => {
                 let items = value(place).and_then(|value| value.as_array().map(Vec::len));
-                (items.map_or(1, |items| items as u64), LIST_COST)
+                items.map_or(1, |items| items as u64)
             }
         }
+    }
+
+    /// Returns whether each parent needs a read of its own.
+    const fn is_read_for_each(&self) -> bool {
+        !matches!(self, Self::One)
     }
 }
 
 impl Plan {
     /// Returns the cost of the plan with these variables.
-    pub(crate) fn cost(&self, variables: &Variables) -> u64 {
-        self.root.cost(0, variables)
+    pub(crate) fn cost(&self, variables: &Variables) -> RequestCost {
+        let mut cost = RequestCost::default();
+        self.root.add_answer(0, 1, variables, &mut cost);
+        self.root.add_reads(1, variables, &mut cost);
+        cost
     }
 }
 
 impl Node {
-    fn cost(&self, selection: usize, variables: &Variables) -> u64 {
+    /// Adds what a selection of `rows` objects takes in the answer.
+    fn add_answer(&self, selection: usize, rows: u64, variables: &Variables, to: &mut RequestCost) {
         let fields = self.selections.get(selection).into_iter().flatten();
-        let cost = fields.map(|field| match &field.value {
-            FieldValue::Edge { edge, selection } => {
-                let edge = self.edges.get(*edge);
-                edge.map_or(1, |edge| edge.cost(*selection, variables))
+        for field in fields.filter(|field| field.condition.holds(variables)) {
+            let key = field.key.len() as u64 + PUNCTUATION_BYTES;
+            to.fields = to.fields.saturating_add(rows);
+            to.bytes = to.bytes.saturating_add(rows.saturating_mul(key + field.bytes_max));
+            let FieldValue::Edge { edge, selection } = &field.value else { continue };
+            if let Some(edge) = self.edges.get(*edge) {
+                edge.add_answer(*selection, rows, variables, to);
             }
-            _ => 1,
-        });
-        cost.fold(0, u64::saturating_add)
+        }
+    }
+
+    /// Adds what reading everything below `rows` objects takes. Fields that share an edge share its read.
+    fn add_reads(&self, rows: u64, variables: &Variables, to: &mut RequestCost) {
+        if !self.leaves.is_empty() {
+            to.add_operations(rows.div_ceil(BATCH_ITEMS));
+        }
+        for edge in self.edges.iter().filter(|edge| edge.condition.holds(variables)) {
+            let children = rows.saturating_mul(edge.size.items(&edge.arguments, variables));
+            let reads = if edge.size.is_read_for_each() {
+                rows.saturating_mul(1 + children.div_ceil(rows.max(1)) / BATCH_ITEMS)
+            } else {
+                rows.div_ceil(BATCH_ITEMS)
+            };
+            to.add_operations(reads);
+            to.items = to.items.saturating_add(children);
+            // A child has one of the types: the most expensive counts.
+            let of_types = edge.nodes.iter().map(|node| {
+                let mut below = RequestCost::default();
+                node.add_reads(children, variables, &mut below);
+                below
+            });
+            to.add(of_types.fold(RequestCost::default(), RequestCost::max));
+        }
     }
 }
 
 impl Edge {
-    fn cost(&self, selection: usize, variables: &Variables) -> u64 {
-        let below = self.nodes.iter().map(|node| node.cost(selection, variables));
-        // A child has one of the types.
-        let below = below.max().unwrap_or(0);
-        let (times, extra) = self.size.cost(&self.arguments, variables);
-        below.saturating_mul(times).saturating_add(1 + extra)
+    fn add_answer(&self, selection: usize, rows: u64, variables: &Variables, to: &mut RequestCost) {
+        let children = rows.saturating_mul(self.size.items(&self.arguments, variables));
+        if matches!(self.size, EdgeSize::Page { .. } | EdgeSize::Given(_)) {
+            to.fields = to.fields.saturating_add(rows.saturating_mul(LIST_FIELDS));
+        }
+        to.bytes = to.bytes.saturating_add(children.saturating_mul(PUNCTUATION_BYTES));
+        let of_types = self.nodes.iter().map(|node| {
+            let mut below = RequestCost::default();
+            node.add_answer(selection, children, variables, &mut below);
+            below
+        });
+        to.add(of_types.fold(RequestCost::default(), RequestCost::max));
+    }
+}
+
+impl RequestCost {
+    fn add(&mut self, other: Self) {
+        self.fields = self.fields.saturating_add(other.fields);
+        self.items = self.items.saturating_add(other.items);
+        self.operations = self.operations.saturating_add(other.operations);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+
+    fn add_operations(&mut self, reads: u64) {
+        self.operations = self.operations.saturating_add(reads.saturating_mul(READ_OPERATIONS));
+    }
+
+    /// Returns the larger of each bound.
+    fn max(self, other: Self) -> Self {
+        Self {
+            fields: self.fields.max(other.fields),
+            items: self.items.max(other.items),
+            operations: self.operations.max(other.operations),
+            bytes: self.bytes.max(other.bytes),
+        }
     }
 }

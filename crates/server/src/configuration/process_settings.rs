@@ -126,12 +126,22 @@ pub struct GraphqlSettings {
     pub depth_max: usize,
     /// Fields in total; fields of a list count once per item of a page.
     pub cost_max: u64,
+    /// Table operations of a request, as they are estimated before the first.
+    pub operations_max: u64,
     pub aliases_max: usize,
     /// Lexical tokens of a document.
     pub tokens_max: usize,
     pub directives_max: usize,
     /// Bytes of an answer.
     pub answer_bytes_max: usize,
+    /// Bytes of all answers that wait for their clients.
+    pub answers_bytes_max: usize,
+    /// Bytes that the reads of one request may return.
+    pub read_bytes_max: usize,
+    /// Requests that one account may have under way.
+    pub account_operations_max: usize,
+    /// Requests that one network (an IPv4 address, or 64 bits of an IPv6 address) may have under way.
+    pub network_operations_max: usize,
     pub introspection: bool,
     /// True if the console is served at `/`.
     pub console: bool,
@@ -145,10 +155,15 @@ impl Default for GraphqlSettings {
         Self {
             depth_max: limits.depth_max,
             cost_max: limits.cost_max,
+            operations_max: limits.operations_max,
             aliases_max: limits.aliases_max,
             tokens_max: limits.tokens_max,
             directives_max: limits.directives_max,
             answer_bytes_max: limits.answer_bytes_max,
+            answers_bytes_max: 64 << 20,
+            read_bytes_max: 16 << 20,
+            account_operations_max: 64,
+            network_operations_max: 256,
             introspection: true,
             console: true,
             xray: false,
@@ -210,6 +225,10 @@ pub struct LiveSettings {
     pub workers: Vec<String>,
     /// Subscriptions of one connection.
     pub subscriptions_max: usize,
+    /// Subscriptions of one account, on all its connections.
+    pub account_subscriptions_max: usize,
+    /// Subscriptions of one network.
+    pub network_subscriptions_max: usize,
     /// Bytes of one message from a client.
     pub message_bytes_max: usize,
     /// Events queued for one client.
@@ -228,6 +247,8 @@ impl Default for LiveSettings {
             connections_max: 5_000,
             workers: Vec::new(),
             subscriptions_max: 50,
+            account_subscriptions_max: 250,
+            network_subscriptions_max: 2_000,
             message_bytes_max: 64 << 10,
             buffer_max: 32,
             init_seconds: 10,

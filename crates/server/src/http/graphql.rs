@@ -1,19 +1,24 @@
 //! `POST /graphql` with one request or a batch, and `GET /graphql` with a query, an event stream or a
 //! WebSocket upgrade.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
 use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
-use roundtable_graphql::{Answer, ApiError, QueryLimits, Request as GraphqlRequest};
+use roundtable_graphql::{ApiError, ClientInfo, QueryLimits, Request as GraphqlRequest};
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
 use super::middleware::XRAY;
-use super::responses::{JSON, error_response, with_status};
+use super::responses::{JSON, error_response, with_retry_hint, with_status};
 use super::{sse, websocket};
+use crate::answer_budget::ReservedAnswer;
 use crate::request_policy::AllowedOperations;
 
 /// The content type of responses for clients that support GraphQL over HTTP.
@@ -36,7 +41,7 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Err(error) => return error_response(error),
     };
     // The budget is held until the response is ready: a parsed body is about as large as its text.
-    let (body, _permits) = match read_body(&app, &head.headers, body).await {
+    let (body, permits) = match read_body(&app, &head.headers, body).await {
         Ok(read) => read,
         Err(response) => return response,
     };
@@ -54,23 +59,38 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
             single_response(&head.headers, answer)
         }
         GraphqlBody::Batch(requests) => {
-            let (executor, client) = (&app.executor, &identity.client);
-            let allowed = AllowedOperations::QueriesAndMutations;
-            let answers = requests
-                .into_iter()
-                .map(|request| executor.execute(request, client, allowed, wants_cost));
-            let mut answers = stream::iter(answers).buffered(BATCH_CONCURRENCY);
-            let mut body = vec![b'['];
-            while let Some(answer) = answers.next().await {
-                if body.len() > 1 {
-                    body.push(b',');
-                }
-                body.extend_from_slice(answer.json());
-            }
-            body.push(b']');
-            json_response(StatusCode::OK, JSON, body)
+            batch_response(app, requests, identity.client, wants_cost, permits)
         }
     }
+}
+
+/// Answers a batch. Each answer is sent when it is ready and the client has read those before it, so
+/// that few of them are in memory. The budget of the body is held until then.
+fn batch_response(
+    app: AppState,
+    requests: Vec<GraphqlRequest>,
+    client: ClientInfo,
+    wants_cost: bool,
+    permits: BodyPermits,
+) -> Response {
+    let client = Arc::new(client);
+    let count = requests.len();
+    let answers = requests.into_iter().map(move |request| {
+        let (executor, client) = (app.executor.clone(), Arc::clone(&client));
+        let allowed = AllowedOperations::QueriesAndMutations;
+        async move { executor.execute(request, &client, allowed, wants_cost).await }
+    });
+    let answers = stream::iter(answers).buffered(BATCH_CONCURRENCY).enumerate();
+    let parts = answers.flat_map(move |(index, answer)| {
+        let before = Bytes::from_static(if index == 0 { b"[" } else { b"," });
+        let after = (index + 1 == count).then_some(Bytes::from_static(b"]"));
+        stream::iter([Some(before), Some(answer.into_bytes()), after].into_iter().flatten())
+    });
+    let parts = parts.map(move |part| {
+        let _held = &permits;
+        Ok::<_, Infallible>(part)
+    });
+    json_response(StatusCode::OK, JSON, Body::from_stream(parts))
 }
 
 /// `GET /graphql`: a WebSocket, events, or a query in the URL.
@@ -146,21 +166,25 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accepted(headers).find(is_known).is_some_and(|first| first.eq_ignore_ascii_case(EVENTS))
 }
 
-fn single_response(headers: &HeaderMap, answer: Answer) -> Response {
-    if !accepts(headers, GRAPHQL_JSON) {
-        return json_response(StatusCode::OK, JSON, answer.into_json());
-    }
+fn single_response(headers: &HeaderMap, reserved: ReservedAnswer) -> Response {
+    let answer = &reserved.answer;
     let is_busy = |code: &&str| *code == Code::RateLimited.as_str();
-    let status = match answer.error_codes() {
-        _ if !answer.is_refused() => StatusCode::OK,
-        [code] if is_busy(code) => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::BAD_REQUEST,
+    let is_busy = answer.is_refused() && answer.error_codes().iter().any(is_busy);
+    if !accepts(headers, GRAPHQL_JSON) {
+        let response = json_response(StatusCode::OK, JSON, reserved.into_bytes());
+        return with_retry_hint(response, is_busy);
+    }
+    let status = match answer.is_refused() {
+        false => StatusCode::OK,
+        true if is_busy => StatusCode::SERVICE_UNAVAILABLE,
+        true => StatusCode::BAD_REQUEST,
     };
-    json_response(status, HeaderValue::from_static(GRAPHQL_JSON), answer.into_json())
+    let kind = HeaderValue::from_static(GRAPHQL_JSON);
+    with_retry_hint(json_response(status, kind, reserved.into_bytes()), is_busy)
 }
 
-fn json_response(status: StatusCode, kind: HeaderValue, json: Vec<u8>) -> Response {
-    let mut response = (status, json).into_response();
+fn json_response(status: StatusCode, kind: HeaderValue, json: impl Into<Body>) -> Response {
+    let mut response = (status, json.into()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     let private = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, private);
@@ -232,6 +256,8 @@ fn parse_body(body: &[u8], limits: &QueryLimits) -> Result<GraphqlBody, ApiError
 
 #[cfg(test)]
 mod tests {
+    use roundtable_graphql::Answer;
+
     use super::*;
 
     /// The status tells a client whether to change its request or to retry later.
@@ -239,14 +265,18 @@ mod tests {
     fn a_request_that_was_not_executed_has_its_own_status() {
         let mut supports = HeaderMap::new();
         supports.insert(header::ACCEPT, HeaderValue::from_static(GRAPHQL_JSON));
-        let status = |headers: &HeaderMap, code| {
-            single_response(headers, Answer::refused(&ApiError::new(code, "no").into())).status()
+        let response = |headers: &HeaderMap, code| {
+            let answer = Answer::refused(&ApiError::new(code, "no").into());
+            single_response(headers, answer.into())
         };
+        let status = |headers: &HeaderMap, code| response(headers, code).status();
         assert_eq!(status(&supports, Code::BadRequest), StatusCode::BAD_REQUEST);
         assert_eq!(status(&supports, Code::RateLimited), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(status(&HeaderMap::new(), Code::RateLimited), StatusCode::OK);
         let abandoned = Answer::abandoned(&ApiError::new(Code::RateLimited, "no").into());
-        assert_eq!(single_response(&supports, abandoned).status(), StatusCode::OK);
+        assert_eq!(single_response(&supports, abandoned.into()).status(), StatusCode::OK);
+        let busy = response(&HeaderMap::new(), Code::RateLimited);
+        assert_eq!(busy.headers()[header::RETRY_AFTER], "1");
     }
 
     #[test]

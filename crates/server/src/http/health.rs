@@ -74,6 +74,11 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
     app.metrics.write_to(&mut page);
     let used = app.body_budget.used();
     page.gauge("roundtable_http_request_body_bytes", "Bytes of request bodies in memory.", used);
+    page.gauge(
+        "roundtable_graphql_unread_answer_bytes",
+        "Bytes of answers that wait for their clients.",
+        app.executor.unread_bytes(),
+    );
     page.background_tasks(&app.process.background.running());
     if let Some(engine) = &app.process.engine {
         page.engine(&engine.metrics());

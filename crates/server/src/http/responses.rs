@@ -31,7 +31,12 @@ pub(super) fn with_status(status: StatusCode, error: ApiError) -> Response {
         let bearer = HeaderValue::from_static("Bearer");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
     }
-    if status == StatusCode::SERVICE_UNAVAILABLE {
+    with_retry_hint(response, status == StatusCode::SERVICE_UNAVAILABLE)
+}
+
+/// Tells a client that was refused for lack of capacity when to try again.
+pub(super) fn with_retry_hint(mut response: Response, is_busy: bool) -> Response {
+    if is_busy {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response

@@ -13,12 +13,13 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use roundtable_domain::Code;
-use roundtable_graphql::{Answer, ApiError, Request};
+use roundtable_graphql::{ApiError, Request};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
 
 use super::AppState;
 use super::responses::error_response;
+use crate::answer_budget::ReservedAnswer;
 use crate::authentication::ClientIdentity;
 use crate::request_policy::AllowedOperations;
 
@@ -60,7 +61,7 @@ pub(super) fn respond(
 /// Sends events until the stream ends, the client disconnects, or it stops reading.
 async fn send_events(
     app: &AppState,
-    mut events: BoxStream<'static, Answer>,
+    mut events: BoxStream<'static, ReservedAnswer>,
     identity: &ClientIdentity,
     to: &mpsc::Sender<Bytes>,
 ) {
@@ -79,10 +80,7 @@ async fn send_events(
             () = app.shutdown.clone().triggered() => return,
             _ = keepalive.tick() => KEEPALIVE,
             next = events.next() => match next {
-                Some(answer) => {
-                    let parts: [&[u8]; 3] = [b"event: next\ndata: ", answer.json(), b"\n\n"];
-                    Bytes::from(parts.concat())
-                }
+                Some(answer) => answer.into_bytes_between(b"event: next\ndata: ", b"\n\n"),
                 None => COMPLETE,
             },
         };

@@ -18,6 +18,7 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use super::protocol::{ClientMessage, CloseReason, ack, complete, error, next, ping, pong};
+use crate::answer_budget::{AnswerReservation, ReservedAnswer};
 use crate::authentication::ClientIdentity;
 use crate::http::AppState;
 use crate::http::credentials::bearer;
@@ -41,7 +42,7 @@ pub(super) async fn serve(app: &AppState, socket: WebSocket, address: Option<IpA
     session.subscriptions.abort_all();
     drop(session);
     if let Some(reason) = reason {
-        let _ = timeout(CLOSE_TIMEOUT, out.send(reason.frame())).await;
+        let _ = timeout(CLOSE_TIMEOUT, out.send(reason.frame().into())).await;
     }
     drop(out);
     match timeout(limit + CLOSE_TIMEOUT, &mut writer).await {
@@ -49,6 +50,18 @@ pub(super) async fn serve(app: &AppState, socket: WebSocket, address: Option<IpA
         Ok(_) => {}
         // Messages queued for a client that does not read are dropped.
         Err(_) => writer.abort(),
+    }
+}
+
+/// A message for the client, and the bytes reserved for the answer in it.
+struct QueuedMessage {
+    message: Message,
+    reservation: Option<AnswerReservation>,
+}
+
+impl From<Message> for QueuedMessage {
+    fn from(message: Message) -> Self {
+        Self { message, reservation: None }
     }
 }
 
@@ -60,10 +73,11 @@ enum WriterExit {
 /// Writes queued messages as long as the client reads them.
 async fn write(
     mut sink: SplitSink<WebSocket, Message>,
-    mut queue: mpsc::Receiver<Message>,
+    mut queue: mpsc::Receiver<QueuedMessage>,
     limit: Duration,
 ) -> WriterExit {
-    while let Some(message) = queue.recv().await {
+    // An answer's bytes stay reserved until it is written.
+    while let Some(QueuedMessage { message, reservation: _reserved }) = queue.recv().await {
         let is_last = matches!(message, Message::Close(_));
         match timeout(limit, sink.send(message)).await {
             Ok(Ok(())) if !is_last => {}
@@ -83,7 +97,7 @@ type SubscriptionTasks = Arc<Mutex<HashMap<String, AbortHandle>>>;
 struct WebSocketSession<'a> {
     app: &'a AppState,
     address: Option<IpAddr>,
-    out: mpsc::Sender<Message>,
+    out: mpsc::Sender<QueuedMessage>,
     identity: Option<ClientIdentity>,
     /// Checked again with every operation.
     credential: Option<Secret>,
@@ -93,7 +107,7 @@ struct WebSocketSession<'a> {
 }
 
 impl<'a> WebSocketSession<'a> {
-    fn new(app: &'a AppState, address: Option<IpAddr>, out: mpsc::Sender<Message>) -> Self {
+    fn new(app: &'a AppState, address: Option<IpAddr>, out: mpsc::Sender<QueuedMessage>) -> Self {
         let (subscriptions, tasks) = (JoinSet::new(), SubscriptionTasks::default());
         let last_message = Instant::now();
         Self {
@@ -225,7 +239,7 @@ impl<'a> WebSocketSession<'a> {
             // Before the client learns of the end: it may reuse the id at once.
             remove_task(&tasks, tokio::task::id());
             if let Some(last) = last {
-                let _ = out.send(last).await;
+                let _ = out.send(last.into()).await;
             }
         });
         running.insert(name, task);
@@ -234,7 +248,7 @@ impl<'a> WebSocketSession<'a> {
 
     /// Queues a message; `None` when the connection is gone.
     async fn queue(&self, message: Message) -> Option<()> {
-        self.out.send(message).await.ok()
+        self.out.send(message.into()).await.ok()
     }
 }
 
@@ -249,15 +263,17 @@ async fn send_events(
     request: Request,
     identity: &ClientIdentity,
     id: &str,
-    out: &mpsc::Sender<Message>,
+    out: &mpsc::Sender<QueuedMessage>,
 ) -> Option<Message> {
     let mut stream = app.executor.execute_stream(request, &identity.client, AllowedOperations::All);
-    while let Some(answer) = stream.next().await {
+    while let Some(ReservedAnswer { answer, reservation }) = stream.next().await {
         if answer.is_refused() {
             return Some(error(id, &answer));
         }
+        let message = next(id, &answer);
+        drop(answer);
         // Waits while the queue is full: nothing is buffered for a client that does not read.
-        out.send(next(id, &answer)).await.ok()?;
+        out.send(QueuedMessage { message, reservation }).await.ok()?;
     }
     Some(complete(id))
 }

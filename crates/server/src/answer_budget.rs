@@ -1,0 +1,182 @@
+//! A budget for answers in memory: those that are ready and not yet read by their clients.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use roundtable_graphql::Answer;
+
+use crate::client_key::ClientKey;
+
+/// One client may hold this part of the budget.
+pub(crate) const CLIENT_SHARE: usize = 4;
+/// All anonymous clients together may hold this part.
+const ANONYMOUS_SHARE: usize = 2;
+
+/// The bytes of all answers that wait for their clients, on any transport.
+#[derive(Clone, Debug)]
+pub(crate) struct AnswerBudget(Arc<Mutex<AnswerBytes>>);
+
+#[derive(Debug)]
+struct AnswerBytes {
+    max: usize,
+    used: usize,
+    anonymous: usize,
+    by_client: HashMap<ClientKey, usize>,
+}
+
+/// The bytes of one answer, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct AnswerReservation {
+    budget: AnswerBudget,
+    client: ClientKey,
+    bytes: usize,
+}
+
+/// An answer whose bytes are reserved.
+#[derive(Debug)]
+pub(crate) struct ReservedAnswer {
+    pub(crate) answer: Answer,
+    /// `None` for short errors, which are always sent.
+    pub(crate) reservation: Option<AnswerReservation>,
+}
+
+/// A client, or all of them, leave too many answers unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooManyAnswers;
+
+impl AnswerBudget {
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        let (used, anonymous, by_client) = (0, 0, HashMap::new());
+        Self(Arc::new(Mutex::new(AnswerBytes { max: bytes_max, used, anonymous, by_client })))
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.0.lock().used
+    }
+
+    pub(crate) fn reserve(
+        &self,
+        client: &ClientKey,
+        bytes: usize,
+    ) -> Result<AnswerReservation, TooManyAnswers> {
+        let mut state = self.0.lock();
+        let is_anonymous = !client.is_signed_in();
+        let own = state.by_client.get(client).copied().unwrap_or(0);
+        let is_within = |used: usize, share: usize| used + bytes <= state.max / share;
+        let fits = is_within(state.used, 1)
+            && is_within(own, CLIENT_SHARE)
+            && (!is_anonymous || is_within(state.anonymous, ANONYMOUS_SHARE));
+        if !fits {
+            return Err(TooManyAnswers);
+        }
+        state.used += bytes;
+        if is_anonymous {
+            state.anonymous += bytes;
+        }
+        *state.by_client.entry(client.clone()).or_default() += bytes;
+        Ok(AnswerReservation { budget: self.clone(), client: client.clone(), bytes })
+    }
+}
+
+impl Drop for AnswerReservation {
+    fn drop(&mut self) {
+        let mut state = self.budget.0.lock();
+        state.used -= self.bytes;
+        if !self.client.is_signed_in() {
+            state.anonymous -= self.bytes;
+        }
+        match state.by_client.get_mut(&self.client) {
+            Some(own) if *own > self.bytes => *own -= self.bytes,
+            _ => drop(state.by_client.remove(&self.client)),
+        }
+    }
+}
+
+impl ReservedAnswer {
+    /// Returns the JSON as bytes that stay reserved until the last of them is dropped.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        Self::reserved(self.answer.into_json(), self.reservation)
+    }
+
+    /// Returns the JSON between two texts, as [`ReservedAnswer::into_bytes`] does.
+    pub(crate) fn into_bytes_between(self, before: &[u8], after: &[u8]) -> Bytes {
+        Self::reserved([before, self.answer.json(), after].concat(), self.reservation)
+    }
+
+    fn reserved(bytes: Vec<u8>, reservation: Option<AnswerReservation>) -> Bytes {
+        Bytes::from_owner(ReservedBytes { bytes, _reservation: reservation })
+    }
+}
+
+impl From<Answer> for ReservedAnswer {
+    fn from(answer: Answer) -> Self {
+        Self { answer, reservation: None }
+    }
+}
+
+struct ReservedBytes {
+    bytes: Vec<u8>,
+    _reservation: Option<AnswerReservation>,
+}
+
+impl AsRef<[u8]> for ReservedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+    use crate::client_key::ClientNetwork;
+
+    fn account(name: &str) -> ClientKey {
+        ClientKey::Account(name.parse().unwrap())
+    }
+
+    fn stranger(last: u8) -> ClientKey {
+        ClientKey::Network(ClientNetwork::of(Some(IpAddr::from([192, 0, 2, last]))))
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_takes_only_its_share() {
+        let budget = AnswerBudget::new(80);
+        let ana = account("ana");
+        let held = budget.reserve(&ana, 20).unwrap();
+        assert_eq!(budget.reserve(&ana, 1).unwrap_err(), TooManyAnswers);
+        let other = budget.reserve(&account("bo"), 20).unwrap();
+        drop(held);
+        assert!(budget.reserve(&ana, 20).is_ok());
+        drop(other);
+        assert_eq!(budget.used(), 0);
+        assert!(budget.0.lock().by_client.is_empty());
+    }
+
+    #[test]
+    fn anonymous_clients_leave_half_to_the_others() {
+        let budget = AnswerBudget::new(80);
+        let held: Vec<_> =
+            (0..2).map(|last| budget.reserve(&stranger(last), 20).unwrap()).collect();
+        assert_eq!(budget.reserve(&stranger(9), 1).unwrap_err(), TooManyAnswers);
+        assert!(budget.reserve(&account("ana"), 20).is_ok());
+        drop(held);
+        assert!(budget.reserve(&stranger(9), 1).is_ok());
+    }
+
+    #[test]
+    fn bytes_are_free_when_the_last_of_them_is_sent() {
+        let budget = AnswerBudget::new(80);
+        let reservation = budget.reserve(&account("ana"), 7).ok();
+        let answer = Answer::refused(&roundtable_graphql::ApiError::bad_request("no").into());
+        let bytes = ReservedAnswer { answer, reservation }.into_bytes();
+        let rest = bytes.slice(3..);
+        drop(bytes);
+        assert_eq!(budget.used(), 7);
+        drop(rest);
+        assert_eq!(budget.used(), 0);
+    }
+}

@@ -1,0 +1,62 @@
+//! The clients among which the server shares its capacity: accounts, and networks of anonymous clients.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use roundtable_graphql::ClientInfo;
+use roundtable_model::UserId;
+
+/// The network of an address: an IPv4 address, or the first 64 bits of an IPv6 address, because one
+/// client usually owns all addresses of such a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ClientNetwork(IpAddr);
+
+impl ClientNetwork {
+    pub(crate) fn of(address: Option<IpAddr>) -> Self {
+        // Clients without an address call from the same process.
+        let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self(IpAddr::V4(address)),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Self(IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0)))
+            }
+        }
+    }
+}
+
+/// A client that gets a share of the server: an account, or the network of an anonymous client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ClientKey {
+    Account(UserId),
+    Network(ClientNetwork),
+}
+
+impl ClientKey {
+    pub(crate) fn of(client: &ClientInfo) -> Self {
+        match &client.caller {
+            Some(caller) => Self::Account(caller.user_id.clone()),
+            None => Self::Network(ClientNetwork::of(client.address)),
+        }
+    }
+
+    pub(crate) const fn is_signed_in(&self) -> bool {
+        matches!(self, Self::Account(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(address: &str) -> ClientNetwork {
+        ClientNetwork::of(Some(address.parse().unwrap()))
+    }
+
+    #[test]
+    fn an_ipv6_client_is_its_network_of_64_bits() {
+        assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:ffff::9"));
+        assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
+        assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
+        assert_eq!(network("192.0.2.1"), network("::ffff:192.0.2.1"));
+    }
+}
