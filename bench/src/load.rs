@@ -6,6 +6,7 @@ mod connection;
 mod content;
 mod fairness;
 mod in_process;
+mod memory;
 mod peak;
 mod requests;
 mod rows;
@@ -44,8 +45,11 @@ pub(crate) struct Options {
     /// Afterwards, two signed-in users beside anonymous clients that ask for as much as they may
     #[arg(long)]
     fairness: bool,
+    /// Afterwards, the server's memory under requests that ask for as much as they may
+    #[arg(long)]
+    memory: bool,
     /// Instead, home feeds beside Mercurius and PostGraphile on Postgres
-    #[arg(long, conflicts_with_all = ["soak", "fairness"])]
+    #[arg(long, conflicts_with_all = ["soak", "fairness", "memory"])]
     compare: bool,
     /// Directory for the data, which is removed afterwards
     #[arg(long, default_value = "target/bench-data")]
@@ -97,6 +101,9 @@ fn measure(root: &Path, options: &Options) -> Result<Report> {
     let feed = rows::run(&server, &requests, options.quick, &mut report)?;
     if options.fairness {
         fairness::run(&server, &requests, &content, options.quick, &mut report)?;
+    }
+    if options.memory {
+        memory::run(&server, &requests, &content, options.quick, &mut report)?;
     }
     if let Some(minutes) = options.soak {
         let length = Duration::try_from_secs_f64(minutes * 60.0).context("--soak")?;

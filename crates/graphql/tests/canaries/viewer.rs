@@ -1,11 +1,13 @@
 //! A viewer who executes all documents and records the secret words in the responses.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use roundtable_graphql::{
-    ClientInfo, JsonMap, QueryLimits, Request, RequestContext, Schema, Services,
+    Answer, ClientInfo, JsonMap, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
+    Services,
 };
+use roundtable_model::table::Recorder;
 use roundtable_testkit::SecretTown;
 use serde_json::{Value, json};
 
@@ -130,11 +132,28 @@ impl<'a> Viewer<'a> {
     async fn execute(&mut self, document: &Document, variables: JsonMap) -> Value {
         let request = Request { variables, ..Request::from(document.text.as_str()) };
         let response = to_json(&match self.schema.prepare(request) {
-            Ok(prepared) => self.schema.execute(&prepared, &self.context()).await,
+            Ok(prepared) => self.execute_within_its_cost(&prepared, &document.text).await,
             Err(refused) => *refused,
         });
         self.observed.note(document.field, &document.text, &response);
         response
+    }
+
+    /// Executes a request, which takes no more than is known before.
+    async fn execute_within_its_cost(&self, prepared: &PreparedRequest, document: &str) -> Answer {
+        let recorder = Arc::new(Recorder::default());
+        let observed = self.services.context.observed(Arc::clone(&recorder) as Arc<_>);
+        let services = self.services.with_context(&observed);
+        let context = RequestContext::new(self.client.clone(), services);
+        let answer = self.schema.execute(prepared, &context).await;
+        let (cost, operations) = (prepared.cost(), recorder.take().len());
+        let is_known = operations as u64 <= cost.operations;
+        assert!(is_known, "{operations} operations, at most {}: {document}", cost.operations);
+        let is_complete = answer.error_codes().is_empty();
+        let bytes = answer.json().len();
+        let is_known = !is_complete || bytes as u64 <= cost.bytes;
+        assert!(is_known, "{bytes} bytes, at most {}: {document}", cost.bytes);
+        answer
     }
 
     /// Reads a list page by page and returns its length, if the viewer may see it.

@@ -9,6 +9,7 @@
 mod bad_input;
 mod configuration;
 mod cost;
+mod fair_shares;
 mod files;
 mod keys;
 mod live;

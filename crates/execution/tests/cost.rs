@@ -1,0 +1,67 @@
+//! What a request takes at most, known before its first read.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use roundtable_execution::{
+    Documents, PageSizes, PreparedRequest, QueryLimits, Request, RequestError, Schema,
+};
+use serde_json::json;
+
+const SDL: &str = "
+    type Query { me: Person  people(first: Int): PersonConnection! }
+    type PersonConnection { items: [Person!]!  next: String }
+    type Person { id: ID!  bio: String  best: Person  posts(first: Int): PostConnection! }
+    type PostConnection { items: [Post!]! }
+    type Post { text: String!  author: Person }
+";
+const SIZES: PageSizes = PageSizes {
+    suffix: "Connection",
+    default: 20,
+    others: &[],
+    max: 100,
+    arguments: &["first"],
+    value_bytes: &[("Person.bio", 1_000), ("text", 500)],
+};
+
+fn prepare(document: &str, first: Option<u64>) -> Result<PreparedRequest, RequestError> {
+    let documents = Documents::new(Schema::parse(SDL, SIZES).unwrap(), QueryLimits::default());
+    let variables = first.map(|first| json!({ "n": first })).unwrap_or_else(|| json!({}));
+    let request = json!({ "query": document, "variables": variables });
+    documents.prepare(serde_json::from_value::<Request>(request).unwrap())
+}
+
+#[test]
+fn lists_multiply_what_is_below_them() {
+    let one = *prepare("{ me { bio } }", None).unwrap().cost();
+    assert_eq!((one.fields, one.items), (2, 1));
+    assert!(one.bytes >= 1_000 && one.bytes < 1_100, "{one:?}");
+    let document = "query Q($n: Int) { people(first: $n) { items { bio posts(first: 10) { items { text } } } } }";
+    let [few, many] = [5, 50].map(|first| *prepare(document, Some(first)).unwrap().cost());
+    assert!(many.items >= 50 + 500 && many.items <= 2 * (50 + 50 + 500), "{many:?}");
+    assert!(many.bytes >= 50 * 1_000 + 500 * 500, "{many:?}");
+    assert!(many.operations > few.operations && many.fields > 9 * few.fields, "{few:?} {many:?}");
+}
+
+/// What many objects need is read at once, so that operations grow with lists, not with items.
+#[test]
+fn objects_of_one_page_are_read_together() {
+    let of = |document: &str| prepare(document, None).unwrap().cost().operations;
+    let page = of("{ people(first: 50) { items { bio } } }");
+    let friends = of("{ people(first: 50) { items { bio best { bio } } } }");
+    let aliases = of("{ people(first: 50) { items { bio best { bio } too: best { id } } } }");
+    assert!(friends > page && friends <= 3 * page, "{page} {friends}");
+    assert_eq!(friends, aliases, "fields that read the same share a read");
+    let lists = of("{ people(first: 50) { items { posts { items { text } } } } }");
+    assert!(lists >= 50, "each person has a list");
+}
+
+#[test]
+fn too_many_lists_are_refused_by_their_operations() {
+    let limits = QueryLimits { operations_max: 100, ..QueryLimits::default() };
+    let documents = Documents::new(Schema::parse(SDL, SIZES).unwrap(), limits);
+    let lists = "{ people(first: 50) { items { posts { items { text } } } } }";
+    let refused = documents.prepare(lists.into()).unwrap_err();
+    assert_eq!(refused.code, "TOO_COMPLEX");
+    assert!(refused.message.contains("100 table operations"), "{}", refused.message);
+    assert!(documents.prepare("{ people { items { bio } } }".into()).is_ok());
+}
