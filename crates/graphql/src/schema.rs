@@ -11,8 +11,8 @@ use roundtable_execution::{
     RequestError, execute, execute_event, subscribed_field,
 };
 use roundtable_graphql_macros::root;
+use roundtable_interface::ApiError;
 
-use crate::ApiError;
 use crate::request::RequestContext;
 
 /// The contract, in GraphQL's schema definition language.

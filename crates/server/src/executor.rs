@@ -8,9 +8,9 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use roundtable_domain::Code;
 use roundtable_graphql::{
-    Answer, ApiError, ClientInfo, OperationType, PreparedRequest, QueryLimits, Request,
-    RequestContext, Schema,
+    Answer, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
+use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_table::Recorder;
 
 use crate::metrics::ServerMetrics;

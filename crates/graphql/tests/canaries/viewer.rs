@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use roundtable_graphql::{
-    ClientInfo, JsonMap, QueryLimits, Request, RequestContext, Schema, Services,
-};
+use roundtable_graphql::{JsonMap, QueryLimits, Request, RequestContext, Schema};
+use roundtable_interface::{ClientInfo, Services};
 use roundtable_testkit::SecretTown;
 use serde_json::{Value, json};
 

@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
-use roundtable_graphql::{Answer, ApiError, QueryLimits, Request as GraphqlRequest};
+use roundtable_graphql::{Answer, QueryLimits, Request as GraphqlRequest};
+use roundtable_interface::ApiError;
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
