@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 readonly BELOW_SERVER=(
   roundtable-{table,engine,dynamo,model,model-macros,domain,domain-macros,streams,hooks,media}
-  roundtable-{execution,graphql,graphql-macros}
+  roundtable-{execution,graphql,graphql-macros,interface}
 )
 
 # all: at any depth. direct: in its own Cargo.toml. Development dependencies do not count.
@@ -23,9 +23,12 @@ readonly RULES=(
   # aws-lc is cryptography, and not AWS's services.
   "roundtable-hooks    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
   "roundtable-media    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
+  # What interfaces share knows none of them.
+  "roundtable-interface | all   | roundtable-graphql* roundtable-execution roundtable-server axum* hyper* aws-* heed* apollo* | aws-lc-rs aws-lc-sys"
+  "roundtable-interface | direct | roundtable-*              | roundtable-domain roundtable-model"
   # The API asks services, and knows neither what carries it nor what it stands on.
   "roundtable-graphql  | all    | axum* hyper* aws-* heed*   | aws-lc-rs aws-lc-sys"
-  "roundtable-graphql  | direct | roundtable-*               | roundtable-domain roundtable-execution roundtable-graphql-macros roundtable-model"
+  "roundtable-graphql  | direct | roundtable-*               | roundtable-domain roundtable-execution roundtable-graphql-macros roundtable-interface roundtable-model"
   # It executes any schema, and knows nothing of ours.
   "roundtable-execution | all   | roundtable-* axum* hyper* aws-* heed* |"
   # The server opens the store and puts everything together: it may know all but what stands on it.
@@ -94,9 +97,9 @@ else
 fi
 
 # The model hands the table's own types on, to the services. All that the API has of them is an order.
-table_uses=$(grep -rn 'roundtable_model::table' crates/graphql/src | grep -v 'roundtable_model::table::Order;' || true)
+table_uses=$(grep -rn 'roundtable_model::table' crates/{interface,graphql}/src | grep -v 'roundtable_model::table::Order;' || true)
 if [[ -z $table_uses ]]; then
-  echo "ok       roundtable-graphql: nothing of the table but Order"
+  echo "ok       roundtable-interface, roundtable-graphql: nothing of the table but Order"
 else
   echo "WRONG    the API asks services, and not the table:" "$table_uses" >&2
   failures=$((failures + 1))

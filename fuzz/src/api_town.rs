@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use futures::{FutureExt as _, Stream, StreamExt as _};
 use roundtable_domain::{NewPost, NewQuest};
-use roundtable_graphql::{
-    Answer, ApiError, ClientInfo, PreparedRequest, QueryLimits, RequestContext, Schema, Services,
-};
+use roundtable_graphql::{Answer, PreparedRequest, QueryLimits, RequestContext, Schema};
+use roundtable_interface::{ApiError, ClientInfo, Services};
 use roundtable_model::{GroupRole, ModerationStatus, Role, UserStatus, Visibility};
 use roundtable_testkit::Town;
 use serde_json::Value;

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use roundtable_domain::{Caller, PageInput, SignedInUser};
-use roundtable_graphql::{ClientInfo, QueryLimits, RequestContext, Schema, Services};
+use roundtable_graphql::{QueryLimits, RequestContext, Schema};
+use roundtable_interface::{ClientInfo, Services};
 use roundtable_model::{Secret, UserId, samples};
 use roundtable_server::{Configuration, Server};
 use tokio::runtime::Builder;

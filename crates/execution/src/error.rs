@@ -26,6 +26,23 @@ pub struct Location {
     pub column: usize,
 }
 
+/// A stable code, and a message for clients: what other crates' errors convert to.
+type CodedMessage = (&'static str, String);
+
+impl<E: Into<CodedMessage>> From<E> for FieldError {
+    fn from(error: E) -> Self {
+        let (code, message) = error.into();
+        Self { code, message }
+    }
+}
+
+impl<E: Into<CodedMessage>> From<E> for RequestError {
+    fn from(error: E) -> Self {
+        let (code, message) = error.into();
+        Self { code, message, location: None }
+    }
+}
+
 impl FieldError {
     /// Returns the error of something that cannot happen.
     pub(crate) fn internal(message: &str) -> Self {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use roundtable_domain::{NewApiKey, SignedInUser};
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{Expiry, Secret, Time, entities};
 
 pub(crate) use self::mutations::AccountMutations;
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::objects::objects;
 use crate::request::RequestContext;

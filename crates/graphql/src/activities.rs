@@ -2,13 +2,13 @@
 
 use roundtable_domain::{LiveEvent, NewActivity, Topic};
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
 use roundtable_model::{
     ActivityId, ActivityVerb, ActorId, GroupId, ObjectType, RequestId, SubjectId, Tag, Time,
     UserId, entities,
 };
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, subscribe};

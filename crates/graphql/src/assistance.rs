@@ -1,13 +1,12 @@
 //! Assist threads and their messages, which only participants see: types, queries and mutations.
 
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::table::Order;
 use roundtable_model::{MessageId, RequestId, ThreadId, UserId, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
-use crate::errors::none_if_hidden;
 use crate::node::node_id;
 use crate::objects::objects;
 use crate::request::RequestContext;

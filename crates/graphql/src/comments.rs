@@ -3,10 +3,10 @@
 use roundtable_domain::{CommentEngagement, LiveEvent, NewComment, Topic};
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
 use roundtable_model::{CommentId, PostId, RequestId, UserId, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, subscribe};

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use roundtable_domain::{PAGE_ITEMS_MAX, Page, PageInput};
 use roundtable_execution::Listed;
 use roundtable_graphql_macros::object;
+use roundtable_interface::{ApiError, SealedCursor};
 use roundtable_model::{Cursor, PackingScope};
 
-use crate::ApiError;
-use crate::cursors::SealedCursor;
 use crate::request::RequestContext;
 
 /// The paging arguments of a list field.

@@ -2,8 +2,7 @@
 
 use roundtable_domain::Edit;
 use roundtable_execution::Given;
-
-use crate::ApiError;
+use roundtable_interface::ApiError;
 
 /// Converts a nullable field.
 pub(crate) fn edit<T>(input: Given<T>) -> Edit<T> {

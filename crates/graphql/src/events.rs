@@ -9,9 +9,9 @@ use roundtable_domain::{
     FeedEntry, LiveEvent, LiveFeed, LiveNotifications, LiveRoom, NotificationView, Topic,
     TopicSubscription,
 };
+use roundtable_interface::ApiError;
 use roundtable_model::entities::Message;
 
-use crate::ApiError;
 use crate::request::RequestContext;
 
 /// The events of a subscription. An error is the last item.

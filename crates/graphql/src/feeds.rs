@@ -5,10 +5,10 @@ use std::sync::Arc;
 use roundtable_domain::FeedError;
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
 use roundtable_model::{ActivityId, ActorId, PostId, Time, UserId};
 
-use crate::ApiError;
 use crate::activities::{Activity, activity_node_id};
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, event_stream};

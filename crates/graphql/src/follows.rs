@@ -2,9 +2,9 @@
 
 use roundtable_domain::{LiveEvent, Topic};
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{Day, RequestId, UserId, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;

@@ -3,12 +3,11 @@
 mod mutations;
 
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::{GoalId, MilestoneId, TaskId, Time, UserId, entities};
 
 pub(crate) use self::mutations::GoalMutations;
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
-use crate::errors::none_if_hidden;
 use crate::node::node_id;
 use crate::objects::objects;
 use crate::request::RequestContext;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use roundtable_domain::{GroupChange, GroupView, LiveEvent, NewGroup, Topic};
 use roundtable_execution::{Fact, FieldError, Given};
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::table::Order;
 use roundtable_model::{GroupId, GroupRole, RequestId, RoomId, Tag, UserId, entities};
 
-use crate::ApiError;
 use crate::activities::{self, Activity};
 use crate::connection::{Connection, PageArguments};
 use crate::edits::{edit, edit_non_null, edit_or_default};
-use crate::errors::none_if_hidden;
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;
 use crate::objects::objects;

@@ -10,10 +10,8 @@ mod activities;
 mod assistance;
 mod comments;
 mod connection;
-mod cursors;
 mod edits;
 mod enums;
-mod errors;
 mod events;
 mod feeds;
 mod follows;
@@ -34,7 +32,6 @@ mod request;
 mod rooms;
 mod scalars;
 mod schema;
-mod services;
 mod timelines;
 mod trade;
 mod users;
@@ -51,8 +48,5 @@ pub use roundtable_execution::{
     RequestCost, RequestError,
 };
 
-pub use crate::cursors::CursorCipher;
-pub use crate::errors::ApiError;
-pub use crate::request::{ClientInfo, RequestContext};
+pub use crate::request::RequestContext;
 pub use crate::schema::{Event, SDL, Schema};
-pub use crate::services::{Services, StreamBacklog, StreamControl, TokenIssuer};

@@ -4,9 +4,9 @@ use std::slice;
 
 use roundtable_domain::{MediaError, NewMedia, NewUpload, UploadInstructions};
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{MediaKey, MediaUse, RequestId, entities};
 
-use crate::ApiError;
 use crate::request::RequestContext;
 use crate::scalars::{Json, Url};
 

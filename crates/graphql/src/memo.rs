@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
+use roundtable_interface::ApiError;
 use tokio::sync::Mutex;
-
-use crate::ApiError;
 
 /// Values by key; `None` for those that the viewer may not see.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use roundtable_domain::ModerationSubject;
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{CaseId, CommentId, ModerationStatus, PostId, RequestId, UserId, entities};
 
-use crate::ApiError;
 use crate::comments::Comment;
 use crate::connection::{Connection, PageArguments};
 use crate::node::node_id;

@@ -3,16 +3,15 @@
 use data_encoding::BASE64URL_NOPAD;
 use futures::future::{BoxFuture, join_all};
 use roundtable_graphql_macros::{fields, union};
+use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::{
     ActivityId, ActorId, CaseId, CommentId, CompanyId, GoalId, GroupId, MessageId, MilestoneId,
     NotificationId, OfferId, PostId, QuestId, RoomId, TaskId, ThreadId, Time, UserId,
 };
 
-use crate::ApiError;
 use crate::activities::Activity;
 use crate::assistance::{AssistMessage, AssistThread};
 use crate::comments::Comment;
-use crate::errors::none_if_hidden;
 use crate::feeds::FeedEntry;
 use crate::follows::Follow;
 use crate::goals::{Goal, Milestone, Task};

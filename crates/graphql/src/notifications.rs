@@ -2,9 +2,9 @@
 
 use roundtable_domain::NotificationView;
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{EntityKind, NotificationId, RequestId, Time, UserId, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, event_stream};
 use crate::node::node_id;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use roundtable_domain::{LiveEvent, NewPost, PostChange, PostViewerState, Topic};
 use roundtable_execution::{Fact, FieldError, Given};
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
 use roundtable_model::table::Order;
 use roundtable_model::{
@@ -12,7 +13,6 @@ use roundtable_model::{
     entities,
 };
 
-use crate::ApiError;
 use crate::comments::{self, Comment};
 use crate::connection::{Connection, PageArguments};
 use crate::edits::{edit_non_null, edit_or_default};

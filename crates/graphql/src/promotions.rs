@@ -3,9 +3,9 @@
 
 use roundtable_domain::NewPromotion;
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{ActorId, InvalidValue, PromotionReason, RequestId, entities};
 
-use crate::ApiError;
 use crate::node::node_id;
 use crate::objects::objects;
 use crate::request::RequestContext;

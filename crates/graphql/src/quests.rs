@@ -2,12 +2,12 @@
 
 use roundtable_domain::{LiveEvent, NewQuest, QuestFilter, Topic};
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{
     CountScope, GoalId, QuestDifficulty, QuestId, QuestKind, QuestStatus, RequestId, Tag, TaskId,
     Time, UserId, entities,
 };
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;

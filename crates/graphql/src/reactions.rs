@@ -3,10 +3,10 @@
 use roundtable_domain::{LikeState, LiveEvent, ShareState, Topic};
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
 use roundtable_model::{LikeType, PostId, RequestId, UserId, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;

@@ -1,29 +1,15 @@
 //! The context of one request: its client, the services it may call, and what it has read so far.
 
-use std::net::IpAddr;
-
 use roundtable_domain::Caller;
 use roundtable_execution::Context;
+use roundtable_interface::{ApiError, ClientInfo, CursorCipher, Services};
 use roundtable_model::entities::PostCounter;
-use roundtable_model::{GroupId, PostId, SessionId, UserId};
+use roundtable_model::{GroupId, PostId, UserId};
 
-use crate::ApiError;
-use crate::cursors::CursorCipher;
 use crate::groups::Group;
 use crate::memo::Memo;
 use crate::posts::Post;
-use crate::services::Services;
 use crate::users::User;
-
-/// The authenticated identity and network address of a client.
-#[derive(Clone, Debug, Default)]
-pub struct ClientInfo {
-    /// `None` for anonymous clients.
-    pub caller: Option<Caller>,
-    /// The session of the access token; API keys have none.
-    pub session: Option<SessionId>,
-    pub address: Option<IpAddr>,
-}
 
 /// State shared by the resolvers of one request.
 #[derive(Debug)]

@@ -4,10 +4,10 @@
 use roundtable_domain::{NewMessage, NewRoom, Page, RoomView};
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
 use roundtable_model::{GroupId, MessageId, RequestId, RoomId, RoomScope, Time, UserId, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, event_stream};

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use roundtable_execution::{Input, InputError, JsonValue, Leaf, Writer};
+use roundtable_interface::SealedCursor;
 use roundtable_model as model;
 use roundtable_model::{Day, InvalidValue, Time};
 
@@ -42,6 +43,12 @@ texts! {
     String: Handle InviteCode MediaKey Nickname Tag;
     AWSDate: Date;
     AWSEmail: Email;
+}
+
+impl Leaf<gql::String> for SealedCursor {
+    fn write(&self, out: &mut Writer) {
+        out.display(self);
+    }
 }
 
 /// Ids, which may also be given as numbers.

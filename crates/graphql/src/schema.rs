@@ -11,8 +11,8 @@ use roundtable_execution::{
     Request, RequestError, execute, execute_event, subscribed_field,
 };
 use roundtable_graphql_macros::root;
+use roundtable_interface::ApiError;
 
-use crate::ApiError;
 use crate::request::RequestContext;
 use crate::value_sizes::VALUE_BYTES;
 

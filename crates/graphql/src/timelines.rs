@@ -3,18 +3,17 @@
 use futures::future::join_all;
 use roundtable_domain::{Page, TaggedItem};
 use roundtable_graphql_macros::{fields, union};
+use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::table::Order;
 use roundtable_model::{
     CommentId, Cursor, EntityKind, GoalId, GroupId, MessageId, ObjectType, PostId, QuestId, RoomId,
     Tag, TaskId, TimelineEntry, UserId, entities,
 };
 
-use crate::ApiError;
 use crate::activities::Activity;
 use crate::comments::Comment;
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
-use crate::errors::none_if_hidden;
 use crate::follows::Follow;
 use crate::goals::{Goal, Milestone, Task};
 use crate::groups::Group;

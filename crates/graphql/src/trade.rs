@@ -2,9 +2,9 @@
 
 use roundtable_domain::NewOffer;
 use roundtable_graphql_macros::{fields, input, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{CompanyId, OfferId, RequestId, Tag, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::node::node_id;
 use crate::objects::objects;

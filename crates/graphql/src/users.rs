@@ -5,12 +5,12 @@ use std::sync::Arc;
 use roundtable_domain::{QuestFilter, UserCounts};
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
 use roundtable_model::{
     Email, EntityKind, GoalId, Handle, MediaKey, Nickname, QuestStatus, TaskId, UserId, entities,
 };
 
-use crate::ApiError;
 use crate::activities::{self, Activity};
 use crate::comments::{self, Comment};
 use crate::connection::{Connection, PageArguments};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use roundtable_domain::NewWebhook;
 use roundtable_graphql_macros::{fields, object};
+use roundtable_interface::ApiError;
 use roundtable_model::{RequestId, Secret, WebhookId, entities};
 
-use crate::ApiError;
 use crate::connection::{Connection, PageArguments};
 use crate::request::RequestContext;
 use crate::scalars::Url;

@@ -171,7 +171,7 @@ mod tests {
     fn bytes_are_free_when_the_last_of_them_is_sent() {
         let budget = AnswerBudget::new(80);
         let reservation = budget.reserve(&account("ana"), 7).ok();
-        let answer = Answer::refused(&roundtable_graphql::ApiError::bad_request("no").into());
+        let answer = Answer::refused(&roundtable_interface::ApiError::bad_request("no").into());
         let bytes = ReservedAnswer { answer, reservation }.into_bytes();
         let rest = bytes.slice(3..);
         drop(bytes);

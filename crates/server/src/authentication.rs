@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use roundtable_domain::{Accounts, Caller, Code, Context, Roles, ServiceError};
-use roundtable_graphql::{ApiError, ClientInfo};
+use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_model::{Email, Secret, UserId, UserStatus};
 
 use crate::oidc::OidcIssuer;

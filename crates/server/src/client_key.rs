@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use roundtable_graphql::ClientInfo;
+use roundtable_interface::ClientInfo;
 use roundtable_model::UserId;
 
 /// The network of an address: an IPv4 address, or the first 64 bits of an IPv6 address, because one

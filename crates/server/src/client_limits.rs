@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use roundtable_graphql::ClientInfo;
+use roundtable_interface::ClientInfo;
 
 use crate::client_key::{ClientKey, ClientNetwork};
 

@@ -8,9 +8,9 @@ use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::Code;
 use roundtable_graphql::{
-    Answer, ApiError, ClientInfo, Event, OperationType, PreparedRequest, QueryLimits, Request,
-    RequestContext, Schema,
+    Answer, Event, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
+use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_table::{ReadBudget, Recorder};
 use tokio::time::timeout;
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{any, get};
 use roundtable_domain::Code;
-use roundtable_graphql::ApiError;
+use roundtable_interface::ApiError;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;

@@ -11,7 +11,7 @@ use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use parking_lot::Mutex;
 use roundtable_domain::Code;
-use roundtable_graphql::ApiError;
+use roundtable_interface::ApiError;
 use roundtable_model::Email;
 use roundtable_model::table::Clock;
 use serde::Deserialize;

@@ -3,7 +3,8 @@
 //! execution.
 
 use roundtable_domain::{Caller, ServiceError};
-use roundtable_graphql::{ApiError, OperationType};
+use roundtable_graphql::OperationType;
+use roundtable_interface::ApiError;
 
 use crate::authentication::{READ_SCOPE, WRITE_SCOPE};
 

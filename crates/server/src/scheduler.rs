@@ -15,7 +15,8 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use roundtable_graphql::{ClientInfo, RequestCost};
+use roundtable_graphql::RequestCost;
+use roundtable_interface::ClientInfo;
 use roundtable_table::Store;
 use tokio::sync::oneshot;
 use tokio::time::timeout;

@@ -42,7 +42,7 @@ impl ServerHandle {
         self.0.keys.maintain().await
     }
 
-    pub fn services(&self) -> &roundtable_graphql::Services {
+    pub fn services(&self) -> &roundtable_interface::Services {
         &self.0.services
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use roundtable_domain::{Code, Context, ServiceError};
-use roundtable_graphql::{ApiError, StreamBacklog, StreamControl};
+use roundtable_interface::{ApiError, StreamBacklog, StreamControl};
 use roundtable_model::{Queue, Shards, Span};
 use roundtable_streams::Runner;
 

@@ -9,7 +9,7 @@ use jsonwebtoken::{Algorithm, Header, Validation};
 use lru::LruCache;
 use parking_lot::Mutex;
 use roundtable_domain::{Code, Roles, SignedInUser};
-use roundtable_graphql::{ApiError, TokenIssuer};
+use roundtable_interface::{ApiError, TokenIssuer};
 use roundtable_model::table::Clock;
 use roundtable_model::{SessionId, UserId};
 use serde::{Deserialize, Serialize};

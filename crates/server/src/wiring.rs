@@ -6,8 +6,8 @@ use roundtable_domain::{
     Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
 };
 use roundtable_engine::{Engine, Options};
-use roundtable_graphql::{CursorCipher, Services, TokenIssuer};
 use roundtable_hooks::{DELIVERY_TIMEOUT, HttpWebhookSender, WebhookModerator};
+use roundtable_interface::{CursorCipher, Services, TokenIssuer};
 use roundtable_media::{MediaDirectory, OPEN_BUCKET};
 use roundtable_model::{IdGenerator, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};

@@ -3,12 +3,12 @@
 use roundtable_domain::{AccountError, Edit, ProfileChange, SignUp};
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
+use roundtable_interface::ApiError;
 use roundtable_model::{
     ApiKeyId, Date, Email, Handle, InviteCode, Nickname, RequestId, Role, Secret, Tag, Time, UserId,
 };
 
 use super::{ApiKey, AuthPayload, Invitation};
-use crate::ApiError;
 use crate::edits::{edit, edit_non_null, edit_or_default};
 use crate::media::MediaInput;
 use crate::request::RequestContext;

@@ -5,12 +5,12 @@ use roundtable_domain::{
 };
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
+use roundtable_interface::ApiError;
 use roundtable_model::{
     GoalId, GoalStatus, InvalidValue, MilestoneId, Percentage, RequestId, Tag, TaskId, Time,
 };
 
 use super::{Goal, Milestone, Task};
-use crate::ApiError;
 use crate::edits::{edit, edit_non_null, edit_or_default};
 use crate::request::RequestContext;
 use crate::scalars::Json;

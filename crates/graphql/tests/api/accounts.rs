@@ -1,6 +1,6 @@
 //! Registration, sessions, profiles and API keys.
 
-use roundtable_graphql::ClientInfo;
+use roundtable_interface::ClientInfo;
 use roundtable_model::Role;
 use serde_json::{Value, json};
 

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use futures::{FutureExt, Stream, StreamExt};
 use roundtable_domain::Caller;
-use roundtable_graphql::{
-    Answer, ClientInfo, QueryLimits, Request, RequestContext, Schema, Services,
-};
+use roundtable_graphql::{Answer, QueryLimits, Request, RequestContext, Schema};
+use roundtable_interface::{ClientInfo, Services};
 use roundtable_model::Role;
 use roundtable_model::table::Recorder;
 use roundtable_testkit::Town;

@@ -210,7 +210,7 @@ async fn anonymous_clients_cannot_subscribe() {
         "subscription { onNotification { id } }",
     ] {
         let mut subscriber =
-            api.subscribe_as(roundtable_graphql::ClientInfo::default(), document).await;
+            api.subscribe_as(roundtable_interface::ClientInfo::default(), document).await;
         assert_eq!(subscriber.next_error_code().await, "UNAUTHENTICATED", "{document}");
     }
 }

@@ -1,6 +1,6 @@
 //! Companies and offers.
 
-use roundtable_graphql::ClientInfo;
+use roundtable_interface::ClientInfo;
 use serde_json::{Value, json};
 
 use crate::api_town::{ApiTown, fields};

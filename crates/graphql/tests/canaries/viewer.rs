@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use roundtable_graphql::{
-    Answer, ClientInfo, JsonMap, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
-    Services,
+    Answer, JsonMap, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
+use roundtable_interface::{ClientInfo, Services};
 use roundtable_model::table::Recorder;
 use roundtable_testkit::SecretTown;
 use serde_json::{Value, json};

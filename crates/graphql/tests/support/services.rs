@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_domain::{Feeds, SignedInUser};
-use roundtable_graphql::{
-    Answer, ApiError, CursorCipher, Services, StreamBacklog, StreamControl, TokenIssuer,
+use roundtable_graphql::Answer;
+use roundtable_interface::{
+    ApiError, CursorCipher, Services, StreamBacklog, StreamControl, TokenIssuer,
 };
 use roundtable_testkit::Town;
 use serde_json::Value;

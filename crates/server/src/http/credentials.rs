@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use axum::http::{Extensions, HeaderMap, header};
-use roundtable_graphql::ApiError;
+use roundtable_interface::ApiError;
 
 use super::AppState;
 use crate::authentication::ClientIdentity;

@@ -11,7 +11,8 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
-use roundtable_graphql::{ApiError, ClientInfo, QueryLimits, Request as GraphqlRequest};
+use roundtable_graphql::{QueryLimits, Request as GraphqlRequest};
+use roundtable_interface::{ApiError, ClientInfo};
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};

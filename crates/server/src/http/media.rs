@@ -10,7 +10,7 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
 use roundtable_domain::Code;
-use roundtable_graphql::ApiError;
+use roundtable_interface::ApiError;
 use roundtable_media::{DownloadError, SAFE_HEADERS, UploadError};
 
 use super::AppState;

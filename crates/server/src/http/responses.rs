@@ -3,7 +3,8 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use roundtable_domain::Code;
-use roundtable_graphql::{Answer, ApiError};
+use roundtable_graphql::Answer;
+use roundtable_interface::ApiError;
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 

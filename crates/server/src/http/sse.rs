@@ -13,7 +13,8 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use roundtable_domain::Code;
-use roundtable_graphql::{ApiError, Request};
+use roundtable_graphql::Request;
+use roundtable_interface::ApiError;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::response::Response;
 use roundtable_domain::Code;
-use roundtable_graphql::ApiError;
+use roundtable_interface::ApiError;
 
 use super::AppState;
 use super::responses::error_response;

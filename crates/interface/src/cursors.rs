@@ -5,11 +5,9 @@ use std::fmt;
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use data_encoding::BASE64URL_NOPAD;
-use roundtable_execution::{Leaf, Writer};
 use roundtable_model::{Cursor, PackingScope};
 
 use crate::ApiError;
-use crate::schema_types as gql;
 
 /// The longest cursor. Most have at most 80 characters; only those of popular posts, which name up to a
 /// thousand posts, come near this.
@@ -26,7 +24,7 @@ impl CursorCipher {
 
     /// Encrypts a cursor. The same position gives the same text, so clients may compare cursors:
     /// AES-GCM-SIV is safe with a constant nonce.
-    pub(crate) fn seal(&self, scope: &PackingScope, cursor: &Cursor) -> SealedCursor {
+    pub fn seal(&self, scope: &PackingScope, cursor: &Cursor) -> SealedCursor {
         let mut bytes = cursor.pack(scope);
         let bound = Aad::from(scope.identity());
         match self.0.seal_in_place_append_tag(nonce(), bound, &mut bytes) {
@@ -37,7 +35,7 @@ impl CursorCipher {
     }
 
     /// Decrypts a cursor that was issued for this list and this viewer.
-    pub(crate) fn open(&self, scope: &PackingScope, text: &str) -> Result<Cursor, ApiError> {
+    pub fn open(&self, scope: &PackingScope, text: &str) -> Result<Cursor, ApiError> {
         let open = || {
             // Decrypting takes time, and a document can pass one text to many fields.
             let text = Some(text).filter(|text| text.len() <= CHARACTERS_MAX)?;
@@ -62,13 +60,13 @@ fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
-/// An encrypted cursor, which is written as base64.
+/// An encrypted cursor, which is displayed as base64.
 #[derive(Debug, Default)]
-pub(crate) struct SealedCursor(Vec<u8>);
+pub struct SealedCursor(Vec<u8>);
 
-impl Leaf<gql::String> for SealedCursor {
-    fn write(&self, out: &mut Writer) {
-        out.display(&BASE64URL_NOPAD.encode_display(&self.0));
+impl fmt::Display for SealedCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        BASE64URL_NOPAD.encode_display(&self.0).fmt(f)
     }
 }
 
@@ -79,22 +77,16 @@ mod tests {
 
     use super::*;
 
-    fn text(sealed: &SealedCursor) -> String {
-        BASE64URL_NOPAD.encode(&sealed.0)
-    }
-
     #[test]
     fn a_cursor_is_short_and_valid_only_for_its_list_and_viewer() {
         let cipher = CursorCipher::new(&[7; 32]).unwrap();
         let (ana, bo): (UserId, UserId) = (samples::user().id, samples::follow().followee_id);
         let cursor = Cursor::at("home", samples::feed_item().key());
         let scope = PackingScope::new("home feed", Some(&ana));
-        let sealed = text(&cipher.seal(&scope, &cursor));
+        let sealed = cipher.seal(&scope, &cursor).to_string();
         assert!(sealed.len() <= 80, "{sealed}");
-        assert_eq!(
-            sealed,
-            text(&cipher.seal(&PackingScope::new("home feed", Some(&ana)), &cursor))
-        );
+        let again = PackingScope::new("home feed", Some(&ana));
+        assert_eq!(cipher.seal(&again, &cursor).to_string(), sealed);
         assert_eq!(cipher.open(&scope, &sealed).unwrap(), cursor);
         for (list, viewer) in [("home feed", &bo), ("another list", &ana)] {
             assert!(cipher.open(&PackingScope::new(list, Some(viewer)), &sealed).is_err());
@@ -109,7 +101,7 @@ mod tests {
         let scope = PackingScope::new("popular posts", None);
         let run = BASE64URL_NOPAD.encode(&vec![9; 5 * POPULAR_RUN_MAX]);
         let cursor = Cursor::at("popular", samples::post().key()).with_note(run);
-        let sealed = text(&cipher.seal(&scope, &cursor));
+        let sealed = cipher.seal(&scope, &cursor).to_string();
         assert_eq!(cipher.open(&scope, &sealed).unwrap(), cursor);
         let long = "A".repeat(CHARACTERS_MAX + 4);
         assert!(cipher.open(&scope, &long).is_err());

@@ -1,7 +1,6 @@
 //! Errors as clients read them: a stable code and a message that reveals nothing internal.
 
 use roundtable_domain::{Code, Refusal, ServiceError};
-use roundtable_execution::{FieldError, RequestError};
 
 /// An error with a code and a message for clients.
 ///
@@ -30,7 +29,7 @@ impl ApiError {
     }
 
     /// Returns whether the error only says that there is nothing the viewer may see.
-    pub(crate) const fn is_hidden(&self) -> bool {
+    pub const fn is_hidden(&self) -> bool {
         matches!(self.code, Code::NotFound | Code::Forbidden | Code::Unauthenticated)
     }
 
@@ -51,7 +50,7 @@ impl<R: Refusal> From<R> for ApiError {
 }
 
 /// Maps an error that hides something from the viewer to `None`: hidden and missing look the same.
-pub(crate) fn none_if_hidden<T>(result: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
+pub fn none_if_hidden<T>(result: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_hidden() => Ok(None),
@@ -59,14 +58,9 @@ pub(crate) fn none_if_hidden<T>(result: Result<T, ApiError>) -> Result<Option<T>
     }
 }
 
-impl From<ApiError> for FieldError {
+/// The code and the message, in which interfaces without types of ours take errors.
+impl From<ApiError> for (&'static str, String) {
     fn from(ApiError { code, message }: ApiError) -> Self {
-        Self { code: code.as_str(), message }
-    }
-}
-
-impl From<ApiError> for RequestError {
-    fn from(ApiError { code, message }: ApiError) -> Self {
-        Self { code: code.as_str(), message, location: None }
+        (code.as_str(), message)
     }
 }

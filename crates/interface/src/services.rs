@@ -64,7 +64,7 @@ impl Services {
     }
 
     /// Live updates of everything except chat, notifications and home feeds.
-    pub(crate) fn live(&self) -> LiveUpdates {
+    pub fn live(&self) -> LiveUpdates {
         LiveUpdates::new(self.context.clone(), &self.bus)
     }
 }
@@ -73,7 +73,7 @@ macro_rules! stateless_services {
     ($($name:ident: $service:ident,)*) => {
         impl Services {
             $(
-                pub(crate) fn $name(&self) -> $service {
+                pub fn $name(&self) -> $service {
                     $service::new(self.context.clone())
                 }
             )*
