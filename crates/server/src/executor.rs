@@ -292,7 +292,7 @@ fn too_many_answers(operation: OperationType) -> Answer {
     let mut problem =
         String::from("earlier answers have not been read yet; read them, then try again");
     if operation == OperationType::Mutation {
-        problem.push_str(" with the same requestId: the change has been made");
+        problem.push_str(" with the same requestId: the change may have been made");
     }
     Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
 }
