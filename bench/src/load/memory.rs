@@ -43,6 +43,8 @@ struct Attack<'a> {
     repetitions: usize,
 }
 
+type Scenario<'a> = fn(&Attack<'a>) -> Result<()>;
+
 /// Runs each scenario and reports how much memory it took.
 pub(super) fn run(
     server: &ServerProcess,
@@ -53,7 +55,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let attack = Attack { server, content, repetitions: if quick { 2 } else { 10 } };
     let before = server.memory_mb()?.1;
-    let scenarios: [(&str, fn(&Attack<'_>) -> Result<()>); 6] = [
+    let scenarios: [(&str, Scenario<'_>); 6] = [
         ("aliases", Attack::aliases),
         ("batches", Attack::batches),
         ("nested", Attack::nested_lists),
