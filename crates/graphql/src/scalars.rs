@@ -76,24 +76,24 @@ ids! {
     NotificationId OfferId PostId QuestId RequestId RoomId SubjectId TaskId ThreadId UserId WebhookId
 }
 
-/// Values that are written as serde does.
-macro_rules! plain {
-    ($($marker:ident: $($ty:ty),*;)*) => {$($(
+/// Values that a method of the writer writes.
+macro_rules! written {
+    ($($marker:ident: $($ty:ty),* => $method:ident;)*) => {$($(
         impl Leaf<gql::$marker> for $ty {
             fn write(&self, out: &mut Writer) {
-                out.value(self);
+                out.$method(self);
             }
         }
     )*)*};
 }
 
-plain! {
-    Boolean: bool;
-    Float: f64;
-    ID: str, String;
-    Int: u32, u64, usize;
-    String: str, String;
-    AWSURL: str, String;
+written! {
+    Boolean: bool => value;
+    Float: f64 => value;
+    Int: u32, u64, usize => value;
+    ID: str, String => text;
+    String: str, String => text;
+    AWSURL: str, String => text;
 }
 
 impl Leaf<gql::AWSURL> for Url {
