@@ -6,6 +6,7 @@
 //! (`schema_types!`), and a resolver's value must implement the trait for it.
 
 mod enums;
+mod implementations;
 mod input;
 mod listed;
 mod markers;

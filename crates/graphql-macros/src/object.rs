@@ -6,8 +6,9 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
 use syn::{Expr, GenericParam, ItemImpl, Type};
 
+use crate::implementations::{ObjectBodies, output};
 use crate::listed::listed;
-use crate::resolvers::{Completeness, Markers, Resolvers, context};
+use crate::resolvers::{Completeness, Markers, Resolvers};
 use crate::sdl::Sdl;
 
 /// The arguments of the attribute.
@@ -49,21 +50,11 @@ fn named(item: &ItemImpl, completeness: Completeness<'_>) -> syn::Result<TokenSt
     let text = name.to_string();
     let resolvers = Resolvers::of(sdl, &text, item, completeness, Markers::ByName)?;
     let implementation = implementation(item, &resolvers, completeness);
-    let (self_ty, context, listed) = (&item.self_ty, context(), listed(sdl, name));
-    Ok(quote! {
-        #item
-        #implementation
-        #listed
-
-        impl ::roundtable_execution::Output<crate::schema_types::#name, #context> for #self_ty {
-            fn add_to(
-                self,
-                column: &mut ::roundtable_execution::Column<#context>,
-            ) -> ::roundtable_execution::Added {
-                column.add_object(#text, self)
-            }
-        }
-    })
+    let marker = quote!(crate::schema_types::#name);
+    let add_to = quote!(column.add_object(#text, self));
+    let output = output(&marker, &item.self_ty, &item.generics, &add_to);
+    let listed = listed(sdl, name);
+    Ok(quote!(#item #implementation #listed #output))
 }
 
 /// A type that is generic in what it lists: `Connection<N>` for `UserConnection`, `PostConnection`, and
@@ -87,25 +78,12 @@ fn generic(suffix: &Ident, item: &ItemImpl) -> syn::Result<TokenStream> {
         return Err(syn::Error::new(item.self_ty.span(), message));
     }
     let implementation = implementation(item, &resolvers, Completeness::All);
-    let (self_ty, context) = (&item.self_ty, context());
-    let (parameters, _, condition) = item.generics.split_for_impl();
     let constant = Ident::new(&ending.to_uppercase(), suffix.span());
-    Ok(quote! {
-        #item
-        #implementation
-
-        impl #parameters ::roundtable_execution::Output<
-            <#parameter as ::roundtable_execution::Listed>::#suffix,
-            #context,
-        > for #self_ty #condition {
-            fn add_to(
-                self,
-                column: &mut ::roundtable_execution::Column<#context>,
-            ) -> ::roundtable_execution::Added {
-                column.add_object(<#parameter as ::roundtable_execution::Listed>::#constant, self)
-            }
-        }
-    })
+    let listed = quote!(<#parameter as ::roundtable_execution::Listed>);
+    let (marker, add_to) =
+        (quote!(#listed::#suffix), quote!(column.add_object(#listed::#constant, self)));
+    let output = output(&marker, &item.self_ty, &item.generics, &add_to);
+    Ok(quote!(#item #implementation #output))
 }
 
 fn implementation(
@@ -113,48 +91,19 @@ fn implementation(
     resolvers: &Resolvers<'_>,
     completeness: Completeness<'_>,
 ) -> TokenStream {
-    let (self_ty, context) = (&item.self_ty, context());
-    let (parameters, _, condition) = item.generics.split_for_impl();
-    let (facts_type, read_facts) = (resolvers.facts_type(), resolvers.read_facts());
-    let (edge_arms, write_leaf) = (resolvers.edge_arms(), resolvers.write_leaf(completeness));
-    quote! {
-        impl #parameters ::roundtable_execution::Object for #self_ty #condition {
-            type Context = #context;
-            type Facts = #facts_type;
-
-            fn read_facts<'a>(
-                objects: &'a [Self],
-                context: &'a #context,
-                fields: &'a [u16],
-            ) -> ::roundtable_execution::BoxFuture<'a, Self::Facts> {
-                #read_facts
+    let edge_arms = resolvers.edge_arms();
+    let bodies = ObjectBodies {
+        facts_type: resolvers.facts_type(),
+        read_facts: resolvers.read_facts(),
+        read_edge: quote! {
+            match field {
+                #(#edge_arms)*
+                _ => ::roundtable_execution::unknown_edge(objects.len()),
             }
-
-            fn read_edge<'a>(
-                objects: &'a [Self],
-                context: &'a #context,
-                field: u16,
-                arguments: &'a ::roundtable_execution::Arguments,
-            ) -> ::roundtable_execution::BoxFuture<'a, ::roundtable_execution::Column<#context>> {
-                let _ = (context, arguments);
-                match field {
-                    #(#edge_arms)*
-                    _ => ::roundtable_execution::unknown_edge(objects.len()),
-                }
-            }
-
-            fn write_leaf(
-                &self,
-                row: usize,
-                facts: &Self::Facts,
-                context: &#context,
-                field: u16,
-                out: &mut ::roundtable_execution::Writer,
-            ) -> ::core::result::Result<(), ::roundtable_execution::FieldError> {
-                #write_leaf
-            }
-        }
-    }
+        },
+        write_leaf: resolvers.write_leaf(completeness),
+    };
+    bodies.implementation(&item.self_ty, &item.generics)
 }
 
 pub(crate) fn rust_name(ty: &Type) -> syn::Result<&Ident> {

@@ -164,10 +164,7 @@ impl<'a> Resolvers<'a> {
     pub(crate) fn read_facts(&self) -> TokenStream {
         let facts = self.facts();
         if facts.is_empty() {
-            return quote! {
-                let _ = (objects, context, fields);
-                ::roundtable_execution::ready(())
-            };
+            return quote!(::roundtable_execution::ready(()));
         }
         let reads = facts.iter().map(|fact| {
             let needs =
@@ -202,7 +199,6 @@ impl<'a> Resolvers<'a> {
         let unknown =
             quote!(_ => ::core::result::Result::Err(::roundtable_execution::unknown_leaf()));
         quote! {
-            let _ = (row, facts, context, &out);
             match field { #(#arms)* #(#stored)* #unknown }
         }
     }

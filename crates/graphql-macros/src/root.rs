@@ -4,8 +4,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{ItemImpl, Token, Type};
+use syn::{Generics, ItemImpl, Token, Type};
 
+use crate::implementations::{ObjectBodies, read_parameters};
 use crate::resolvers::{Completeness, Markers, Resolvers, context};
 use crate::sdl::Sdl;
 
@@ -14,13 +15,12 @@ pub(crate) fn fields(root: &Ident, item: &ItemImpl) -> syn::Result<TokenStream> 
     let name = root.to_string();
     let resolvers = Resolvers::of(Sdl::get()?, &name, item, Completeness::Some, Markers::ByName)?;
     let (self_ty, context, indices) = (&item.self_ty, context(), resolvers.indices());
+    let read = read_parameters();
     let body = if name == "Subscription" {
         let arms = resolvers.stream_arms();
         quote! {
             fn subscribe<'a>(
-                context: &'a #context,
-                field: u16,
-                arguments: &'a ::roundtable_execution::Arguments,
+                #read
             ) -> ::core::option::Option<::roundtable_execution::Subscribing<'a, #context>> {
                 match field {
                     #(#arms)*
@@ -32,9 +32,7 @@ pub(crate) fn fields(root: &Ident, item: &ItemImpl) -> syn::Result<TokenStream> 
         let arms = resolvers.edge_arms();
         quote! {
             fn read_edge<'a>(
-                context: &'a #context,
-                field: u16,
-                arguments: &'a ::roundtable_execution::Arguments,
+                #read
             ) -> ::core::option::Option<
                 ::roundtable_execution::BoxFuture<'a, ::roundtable_execution::Column<#context>>,
             > {
@@ -82,7 +80,7 @@ pub(crate) fn root(Root { name, parts }: &Root) -> syn::Result<TokenStream> {
         let message = format!("{text}.{} of schema.graphql needs exactly one resolver", field.name);
         quote!(assert!(::roundtable_execution::occurrences(PARTS, #index) == 1, #message);)
     });
-    let (context, parts) = (context(), parts.iter().collect::<Vec<_>>());
+    let parts: Vec<&Type> = parts.iter().collect();
     let check = quote! {
         const _: () = {
             const PARTS: &[&[u16]] =
@@ -91,14 +89,13 @@ pub(crate) fn root(Root { name, parts }: &Root) -> syn::Result<TokenStream> {
         };
     };
     if text == "Subscription" {
+        let (context, read) = (context(), read_parameters());
         return Ok(quote! {
             #check
 
             /// Subscribes to a field of the root.
             pub(crate) fn subscribe<'a>(
-                context: &'a #context,
-                field: u16,
-                arguments: &'a ::roundtable_execution::Arguments,
+                #read
             ) -> ::core::option::Option<::roundtable_execution::Subscribing<'a, #context>> {
                 #(
                     if let ::core::option::Option::Some(events) =
@@ -111,50 +108,30 @@ pub(crate) fn root(Root { name, parts }: &Root) -> syn::Result<TokenStream> {
             }
         });
     }
+    let bodies = ObjectBodies {
+        facts_type: quote!(()),
+        read_facts: quote!(::roundtable_execution::ready(())),
+        read_edge: quote! {
+            #(
+                if let ::core::option::Option::Some(read) =
+                    <#parts as ::roundtable_execution::RootFields>::read_edge(context, field, arguments)
+                {
+                    return read;
+                }
+            )*
+            ::roundtable_execution::unknown_edge(objects.len())
+        },
+        write_leaf: quote! {
+            ::core::result::Result::Err(::roundtable_execution::unknown_leaf())
+        },
+    };
+    let implementation = bodies.implementation(name, &Generics::default());
     Ok(quote! {
         #check
 
         #[derive(Debug)]
         pub(crate) struct #name;
 
-        impl ::roundtable_execution::Object for #name {
-            type Context = #context;
-            type Facts = ();
-
-            fn read_facts<'a>(
-                _: &'a [Self],
-                _: &'a #context,
-                _: &'a [u16],
-            ) -> ::roundtable_execution::BoxFuture<'a, ()> {
-                ::roundtable_execution::ready(())
-            }
-
-            fn read_edge<'a>(
-                objects: &'a [Self],
-                context: &'a #context,
-                field: u16,
-                arguments: &'a ::roundtable_execution::Arguments,
-            ) -> ::roundtable_execution::BoxFuture<'a, ::roundtable_execution::Column<#context>> {
-                #(
-                    if let ::core::option::Option::Some(read) =
-                        <#parts as ::roundtable_execution::RootFields>::read_edge(context, field, arguments)
-                    {
-                        return read;
-                    }
-                )*
-                ::roundtable_execution::unknown_edge(objects.len())
-            }
-
-            fn write_leaf(
-                &self,
-                _: usize,
-                (): &(),
-                _: &#context,
-                _: u16,
-                _: &mut ::roundtable_execution::Writer,
-            ) -> ::core::result::Result<(), ::roundtable_execution::FieldError> {
-                ::core::result::Result::Err(::roundtable_execution::unknown_leaf())
-            }
-        }
+        #implementation
     })
 }

@@ -7,6 +7,7 @@ use quote::quote;
 use syn::spanned::Spanned as _;
 use syn::{Fields, ItemEnum};
 
+use crate::implementations::output;
 use crate::listed::listed;
 use crate::resolvers::context;
 use crate::sdl::Sdl;
@@ -52,18 +53,12 @@ pub(crate) fn union(item: &ItemEnum) -> syn::Result<TokenStream> {
             }
         }
     });
+    let marker = quote!(crate::schema_types::#name);
+    let output = output(&marker, name, &item.generics, &quote!(match self { #(#adds)* }));
     Ok(quote! {
         #item
         #(#conversions)*
         #listed
-
-        impl ::roundtable_execution::Output<crate::schema_types::#name, #context> for #name {
-            fn add_to(
-                self,
-                column: &mut ::roundtable_execution::Column<#context>,
-            ) -> ::roundtable_execution::Added {
-                match self { #(#adds)* }
-            }
-        }
+        #output
     })
 }

@@ -14,9 +14,9 @@ use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, subscribe};
 use crate::media::{self, Media, MediaInput};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects};
 use crate::request::RequestContext;
-use crate::timelines::{ObjectKey, TimelineEntity, load_objects};
+use crate::timelines::{ObjectKey, TimelineEntity};
 use crate::users::User;
 
 objects! {
@@ -28,8 +28,7 @@ impl Activity {
         context: &RequestContext,
         positions: &[(ActorId, Time, ActivityId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let activities = context.services().activities().at(context.viewer(), positions).await?;
-        Ok(activities.into_iter().map(|activity| activity.map(Self::from)).collect())
+        Ok(converted(context.services().activities().at(context.viewer(), positions).await?))
     }
 }
 
@@ -58,7 +57,7 @@ impl Activity {
         context: &RequestContext,
     ) -> Result<Vec<Option<TimelineEntity>>, ApiError> {
         let keys: Vec<_> = activities.iter().map(|it| ObjectKey::of_activity(&it.0)).collect();
-        load_objects(context, &keys).await
+        ObjectKey::load(context, &keys).await
     }
 
     async fn media(

@@ -8,7 +8,7 @@ use roundtable_model::{MessageId, RequestId, ThreadId, UserId, entities};
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects};
 use crate::request::RequestContext;
 
 objects! {
@@ -23,8 +23,7 @@ impl AssistThread {
         ids: &[ThreadId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(viewer) = context.viewer() else { return Ok(vec![None; ids.len()]) };
-        let threads = context.services().assistance().threads(viewer, ids).await?;
-        Ok(threads.into_iter().map(|thread| thread.map(Self::from)).collect())
+        Ok(converted(context.services().assistance().threads(viewer, ids).await?))
     }
 }
 
@@ -46,8 +45,7 @@ impl AssistMessage {
         keys: &[(ThreadId, MessageId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(viewer) = context.viewer() else { return Ok(vec![None; keys.len()]) };
-        let messages = context.services().assistance().messages_by_id(viewer, keys).await?;
-        Ok(messages.into_iter().map(|message| message.map(Self::from)).collect())
+        Ok(converted(context.services().assistance().messages_by_id(viewer, keys).await?))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::posts::Post;
 use crate::request::RequestContext;
 use crate::users::User;
@@ -25,8 +25,7 @@ impl Comment {
         context: &RequestContext,
         keys: &[(PostId, CommentId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let comments = context.services().comments().comments(context.viewer(), keys).await?;
-        Ok(comments.into_iter().map(|comment| comment.map(Self::from)).collect())
+        Ok(converted(context.services().comments().comments(context.viewer(), keys).await?))
     }
 
     /// By its id alone, a comment costs more than with its post.
@@ -34,8 +33,7 @@ impl Comment {
         context: &RequestContext,
         ids: &[CommentId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let comments = context.services().comments().by_ids(context.viewer(), ids).await?;
-        Ok(comments.into_iter().map(|comment| comment.map(Self::from)).collect())
+        Ok(converted(context.services().comments().by_ids(context.viewer(), ids).await?))
     }
 }
 
@@ -127,7 +125,7 @@ impl CommentQueries {
         context: &RequestContext,
         id: CommentId,
     ) -> Result<Option<Comment>, ApiError> {
-        Ok(Comment::load_by_id(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(Comment::load_by_id(context, &[id]).await?))
     }
 
     async fn list_post_comments(

@@ -12,7 +12,7 @@ use roundtable_model::{ActivityId, ActorId, PostId, Time, UserId};
 use crate::activities::{Activity, activity_node_id};
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, event_stream};
-use crate::objects::objects;
+use crate::objects::{converted, objects};
 use crate::posts::{self, Post, counters};
 use crate::request::RequestContext;
 use crate::users::User;
@@ -27,8 +27,7 @@ impl FeedEntry {
         positions: &[(ActorId, Time, ActivityId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(viewer) = context.viewer() else { return Ok(vec![None; positions.len()]) };
-        let entries = context.services().feeds.at(viewer, positions).await?;
-        Ok(entries.into_iter().map(|entry| entry.map(Self::from)).collect())
+        Ok(converted(context.services().feeds.at(viewer, positions).await?))
     }
 }
 

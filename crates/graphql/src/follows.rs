@@ -8,7 +8,7 @@ use roundtable_model::{Day, RequestId, UserId, entities};
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects};
 use crate::request::RequestContext;
 use crate::users::User;
 
@@ -22,8 +22,7 @@ impl Follow {
         context: &RequestContext,
         ends: &[(UserId, UserId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let follows = context.services().follows().among(context.viewer(), ends).await?;
-        Ok(follows.into_iter().map(|follow| follow.map(Self::from)).collect())
+        Ok(converted(context.services().follows().among(context.viewer(), ends).await?))
     }
 }
 

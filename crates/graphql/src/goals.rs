@@ -9,7 +9,7 @@ use roundtable_model::{GoalId, MilestoneId, TaskId, Time, UserId, entities};
 pub(crate) use self::mutations::GoalMutations;
 use crate::connection::{Connection, PageArguments};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects};
 use crate::request::RequestContext;
 use crate::scalars::Json;
 use crate::users::User;
@@ -28,8 +28,7 @@ impl Goal {
         keys: &[(UserId, GoalId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(caller) = context.viewer() else { return Ok(vec![None; keys.len()]) };
-        let goals = context.services().goals().goals(caller, keys).await?;
-        Ok(goals.into_iter().map(|goal| goal.map(Self::from)).collect())
+        Ok(converted(context.services().goals().goals(caller, keys).await?))
     }
 }
 
@@ -73,8 +72,7 @@ impl Task {
         keys: &[(GoalId, TaskId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(caller) = context.viewer() else { return Ok(vec![None; keys.len()]) };
-        let tasks = context.services().tasks().tasks(caller, keys).await?;
-        Ok(tasks.into_iter().map(|task| task.map(Self::from)).collect())
+        Ok(converted(context.services().tasks().tasks(caller, keys).await?))
     }
 }
 
@@ -102,8 +100,7 @@ impl Milestone {
         keys: &[(UserId, GoalId, MilestoneId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(caller) = context.viewer() else { return Ok(vec![None; keys.len()]) };
-        let milestones = context.services().milestones().milestones(caller, keys).await?;
-        Ok(milestones.into_iter().map(|milestone| milestone.map(Self::from)).collect())
+        Ok(converted(context.services().milestones().milestones(caller, keys).await?))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::connection::{Connection, PageArguments};
 use crate::edits::{edit, edit_non_null, edit_or_default};
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::request::RequestContext;
 use crate::rooms::Room;
 use crate::users::User;
@@ -54,8 +54,7 @@ impl Group {
         ids: &[GroupId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let read = async |ids: &[GroupId]| {
-            let views = context.services().groups().views(context.viewer(), ids).await?;
-            Ok(views.into_iter().map(|view| view.map(Self::from)).collect())
+            Ok(converted(context.services().groups().views(context.viewer(), ids).await?))
         };
         context.groups.get(ids, read).await
     }
@@ -135,8 +134,7 @@ impl GroupMember {
         context: &RequestContext,
         keys: &[(GroupId, UserId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let members = context.services().groups().memberships(context.viewer(), keys).await?;
-        Ok(members.into_iter().map(|member| member.map(Self::from)).collect())
+        Ok(converted(context.services().groups().memberships(context.viewer(), keys).await?))
     }
 }
 
@@ -192,7 +190,7 @@ pub(crate) struct GroupQueries;
 #[fields(Query)]
 impl GroupQueries {
     async fn get_group(context: &RequestContext, id: GroupId) -> Result<Option<Group>, ApiError> {
-        Ok(Group::load(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(Group::load(context, &[id]).await?))
     }
 
     async fn list_group_members(

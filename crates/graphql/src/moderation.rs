@@ -5,11 +5,12 @@ use std::sync::Arc;
 use roundtable_domain::ModerationSubject;
 use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
-use roundtable_model::{CaseId, CommentId, ModerationStatus, PostId, RequestId, UserId, entities};
+use roundtable_model::{CaseId, CommentId, ModerationStatus, PostId, RequestId, entities};
 
 use crate::comments::Comment;
 use crate::connection::{Connection, PageArguments};
 use crate::node::node_id;
+use crate::objects::{converted, only};
 use crate::posts::Post;
 use crate::request::RequestContext;
 use crate::users::User;
@@ -51,8 +52,7 @@ impl ModerationCase {
         ids: &[CaseId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(caller) = context.viewer() else { return Ok(vec![None; ids.len()]) };
-        let cases = context.services().moderation().cases(caller, ids).await?;
-        Ok(cases.into_iter().map(|case| case.map(Self::from)).collect())
+        Ok(converted(context.services().moderation().cases(caller, ids).await?))
     }
 }
 
@@ -67,7 +67,7 @@ impl ModerationCase {
             return Ok(Some(content.post.clone()));
         }
         let id = self.case.post_id.clone();
-        Ok(Post::load(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(Post::load(context, &[id]).await?))
     }
 
     async fn comment(&self, context: &RequestContext) -> Result<Option<Comment>, ApiError> {
@@ -76,18 +76,15 @@ impl ModerationCase {
         }
         let Some(id) = &self.case.comment_id else { return Ok(None) };
         let key = (self.case.post_id.clone(), id.clone());
-        Ok(Comment::load(context, &[key]).await?.into_iter().next().flatten())
+        Ok(only(Comment::load(context, &[key]).await?))
     }
 
     async fn decided_by(
         cases: &[Self],
         context: &RequestContext,
     ) -> Result<Vec<Option<User>>, ApiError> {
-        let decided_by = |case: &Self| case.case.decided_by.clone();
-        let ids: Vec<UserId> = cases.iter().filter_map(decided_by).collect();
-        let mut users = User::load(context, &ids).await?.into_iter();
-        let user = |case: &Self| decided_by(case).and_then(|_| users.next().flatten());
-        Ok(cases.iter().map(user).collect())
+        let deciders = cases.iter().map(|case| case.case.decided_by.clone());
+        User::load_given(context, &deciders.collect::<Vec<_>>()).await
     }
 }
 

@@ -18,6 +18,7 @@ use crate::goals::{Goal, Milestone, Task};
 use crate::groups::{Group, GroupMember};
 use crate::moderation::ModerationCase;
 use crate::notifications::Notification;
+use crate::objects::only;
 use crate::posts::Post;
 use crate::promotions::Promotion;
 use crate::quests::Quest;
@@ -29,9 +30,6 @@ use crate::users::User;
 
 /// The most global ids of one query.
 const NODES_MAX: usize = 100;
-
-/// A read of all objects of one kind, each with its place among objects of all kinds.
-pub(crate) type KindRead<'a, T> = BoxFuture<'a, Result<Vec<(usize, T)>, ApiError>>;
 
 /// Defines an enum of keys: each variant has the ids by which the type of the same name is loaded.
 macro_rules! keys_by_kind {
@@ -45,12 +43,14 @@ macro_rules! keys_by_kind {
         }
 
         impl $key {
-            /// Returns one read for each kind that occurs.
-            fn reads<'a>(
-                context: &'a RequestContext,
+            /// Returns objects in the order of their keys, with one read for each kind; `None` where the
+            /// viewer may not see one.
+            $vis async fn load(
+                context: &RequestContext,
                 keys: &[Option<Self>],
-            ) -> Vec<$crate::nodes::KindRead<'a, $object>> {
-                let mut reads: Vec<$crate::nodes::KindRead<'a, $object>> = Vec::new();
+            ) -> Result<Vec<Option<$object>>, ApiError> {
+                type KindRead<'a> = BoxFuture<'a, Result<Vec<(usize, $object)>, ApiError>>;
+                let mut reads: Vec<KindRead<'_>> = Vec::new();
                 $({
                     let of_kind = keys.iter().enumerate().filter_map(|(place, key)| match key {
                         Some(Self::$kind($($part),+)) => Some((place, ($($part.clone()),+))),
@@ -65,7 +65,7 @@ macro_rules! keys_by_kind {
                         }));
                     }
                 })*
-                reads
+                $crate::nodes::in_order(keys.len(), join_all(reads).await)
             }
         }
     };
@@ -73,15 +73,21 @@ macro_rules! keys_by_kind {
 
 pub(crate) use keys_by_kind;
 
-/// Returns the objects of all kinds at their places.
-pub(crate) fn in_order<T>(len: usize, kinds: Vec<Vec<(usize, T)>>) -> Vec<Option<T>> {
+/// Returns the objects of all kinds at their places. A kind that is hidden from the viewer hides no other,
+/// and looks as if it were missing.
+pub(crate) fn in_order<T>(
+    len: usize,
+    kinds: Vec<Result<Vec<(usize, T)>, ApiError>>,
+) -> Result<Vec<Option<T>>, ApiError> {
     let mut objects: Vec<Option<T>> = (0..len).map(|_| None).collect();
-    for (place, object) in kinds.into_iter().flatten() {
-        if let Some(slot) = objects.get_mut(place) {
-            *slot = Some(object);
+    for kind in kinds {
+        for (place, object) in none_if_hidden(kind)?.unwrap_or_default() {
+            if let Some(slot) = objects.get_mut(place) {
+                *slot = Some(object);
+            }
         }
     }
-    objects
+    Ok(objects)
 }
 
 /// Parses the next part of a global id. Times are milliseconds there.
@@ -153,23 +159,13 @@ fn parse(id: &str) -> Result<NodeKey, ApiError> {
     NodeKey::parse(id).ok_or_else(|| ApiError::bad_request("nodeId: unknown id"))
 }
 
-async fn load_nodes(
-    context: &RequestContext,
-    keys: &[Option<NodeKey>],
-) -> Result<Vec<Option<Node>>, ApiError> {
-    let kinds = join_all(NodeKey::reads(context, keys)).await.into_iter();
-    // Hidden and missing objects look the same.
-    let kinds = kinds.map(|kind| Ok(none_if_hidden(kind)?.unwrap_or_default()));
-    Ok(in_order(keys.len(), kinds.collect::<Result<_, ApiError>>()?))
-}
-
 pub(crate) struct NodeQueries;
 
 #[fields(Query)]
 impl NodeQueries {
     async fn node(context: &RequestContext, node_id: String) -> Result<Option<Node>, ApiError> {
         let key = parse(&node_id)?;
-        Ok(load_nodes(context, &[Some(key)]).await?.into_iter().next().flatten())
+        Ok(only(NodeKey::load(context, &[Some(key)]).await?))
     }
 
     async fn nodes(
@@ -181,7 +177,7 @@ impl NodeQueries {
         }
         let keys: Vec<_> = node_ids.iter().map(|id| parse(id)).collect();
         let known: Vec<_> = keys.iter().map(|key| key.as_ref().ok().cloned()).collect();
-        let found = load_nodes(context, &known).await?;
+        let found = NodeKey::load(context, &known).await?;
         Ok(keys.into_iter().zip(found).map(|(key, node)| key.map(|_| node)).collect())
     }
 }

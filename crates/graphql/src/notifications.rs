@@ -3,14 +3,14 @@
 use roundtable_domain::NotificationView;
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
-use roundtable_model::{EntityKind, NotificationId, RequestId, Time, UserId, entities};
+use roundtable_model::{EntityKind, NotificationId, RequestId, Time, entities};
 
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, event_stream};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects};
 use crate::request::RequestContext;
-use crate::timelines::{ObjectKey, TimelineEntity, load_objects};
+use crate::timelines::{ObjectKey, TimelineEntity};
 use crate::users::User;
 
 objects! {
@@ -24,8 +24,7 @@ impl Notification {
         ids: &[NotificationId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(viewer) = context.viewer() else { return Ok(vec![None; ids.len()]) };
-        let views = context.services().notifications().by_ids(viewer, ids).await?;
-        Ok(views.into_iter().map(|view| view.map(Self::from)).collect())
+        Ok(converted(context.services().notifications().by_ids(viewer, ids).await?))
     }
 }
 
@@ -39,14 +38,8 @@ impl Notification {
         notifications: &[Self],
         context: &RequestContext,
     ) -> Result<Vec<Option<User>>, ApiError> {
-        let actor_id = |it: &Self| it.0.notification.actor_id.clone();
-        let ids: Vec<UserId> = notifications.iter().filter_map(actor_id).collect();
-        let mut users = User::load(context, &ids).await?.into_iter();
-        let actor = |it: &Self| {
-            it.0.notification.actor_id.as_ref()?;
-            users.next().flatten()
-        };
-        Ok(notifications.iter().map(actor).collect())
+        let actors = notifications.iter().map(|it| it.0.notification.actor_id.clone());
+        User::load_given(context, &actors.collect::<Vec<_>>()).await
     }
 
     fn people_count(&self) -> u64 {
@@ -58,7 +51,7 @@ impl Notification {
         context: &RequestContext,
     ) -> Result<Vec<Option<TimelineEntity>>, ApiError> {
         let keys = notifications.iter().map(|it| object_key(&it.0.notification));
-        load_objects(context, &keys.collect::<Vec<_>>()).await
+        ObjectKey::load(context, &keys.collect::<Vec<_>>()).await
     }
 }
 

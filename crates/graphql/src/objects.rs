@@ -16,3 +16,13 @@ macro_rules! objects {
 }
 
 pub(crate) use objects;
+
+/// Converts what a service found, in its order.
+pub(crate) fn converted<T, O: From<T>>(found: Vec<Option<T>>) -> Vec<Option<O>> {
+    found.into_iter().map(|it| it.map(O::from)).collect()
+}
+
+/// Returns what was found for the only key.
+pub(crate) fn only<T>(found: Vec<Option<T>>) -> Option<T> {
+    found.into_iter().next().flatten()
+}

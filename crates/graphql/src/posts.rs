@@ -20,7 +20,7 @@ use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, subscribe};
 use crate::media::{self, Media, MediaInput};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::reactions::{self, Like};
 use crate::request::RequestContext;
 use crate::users::User;
@@ -42,8 +42,7 @@ impl Post {
         ids: &[PostId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let read = async |ids: &[PostId]| {
-            let posts = context.services().posts().posts(context.viewer(), ids).await?;
-            Ok(posts.into_iter().map(|post| post.map(Self::from)).collect())
+            Ok(converted(context.services().posts().posts(context.viewer(), ids).await?))
         };
         context.posts.get(ids, read).await
     }
@@ -167,7 +166,7 @@ pub(crate) struct PostQueries;
 #[fields(Query)]
 impl PostQueries {
     async fn get_post(context: &RequestContext, id: PostId) -> Result<Option<Post>, ApiError> {
-        Ok(Post::load(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(Post::load(context, &[id]).await?))
     }
 
     async fn list_global_feed(

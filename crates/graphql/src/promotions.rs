@@ -7,7 +7,7 @@ use roundtable_interface::ApiError;
 use roundtable_model::{ActorId, InvalidValue, PromotionReason, RequestId, entities};
 
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::request::RequestContext;
 use crate::scalars::Json;
 
@@ -22,8 +22,7 @@ impl Promotion {
         subjects: &[ActorId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let (promotions, caller) = (context.services().promotions(), context.caller()?);
-        let found = promotions.promotions(caller, subjects).await?;
-        Ok(found.into_iter().map(|promotion| promotion.map(Self::from)).collect())
+        Ok(converted(promotions.promotions(caller, subjects).await?))
     }
 }
 
@@ -46,7 +45,7 @@ impl PromotionQueries {
         context: &RequestContext,
         subject_id: ActorId,
     ) -> Result<Option<Promotion>, ApiError> {
-        Ok(Promotion::load(context, &[subject_id]).await?.into_iter().next().flatten())
+        Ok(only(Promotion::load(context, &[subject_id]).await?))
     }
 }
 

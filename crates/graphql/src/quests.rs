@@ -11,7 +11,7 @@ use roundtable_model::{
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::request::RequestContext;
 use crate::users::User;
 
@@ -26,8 +26,7 @@ impl Quest {
         keys: &[(UserId, QuestId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(caller) = context.viewer() else { return Ok(vec![None; keys.len()]) };
-        let quests = context.services().quests().quests(caller, keys).await?;
-        Ok(quests.into_iter().map(|quest| quest.map(Self::from)).collect())
+        Ok(converted(context.services().quests().quests(caller, keys).await?))
     }
 }
 
@@ -68,7 +67,7 @@ impl QuestQueries {
         user_id: Option<UserId>,
     ) -> Result<Option<Quest>, ApiError> {
         let owner = context.user_or_caller(user_id)?;
-        Ok(Quest::load(context, &[(owner, quest_id)]).await?.into_iter().next().flatten())
+        Ok(only(Quest::load(context, &[(owner, quest_id)]).await?))
     }
 
     async fn list_quests(

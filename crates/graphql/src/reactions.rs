@@ -10,7 +10,7 @@ use roundtable_model::{LikeType, PostId, RequestId, UserId, entities};
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, subscribe};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects};
 use crate::posts::{Post, counters};
 use crate::request::RequestContext;
 use crate::users::User;
@@ -24,8 +24,7 @@ impl Like {
         context: &RequestContext,
         keys: &[(PostId, UserId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let likes = context.services().likes().among(context.viewer(), keys).await?;
-        Ok(likes.into_iter().map(|like| like.map(Self::from)).collect())
+        Ok(converted(context.services().likes().among(context.viewer(), keys).await?))
     }
 }
 

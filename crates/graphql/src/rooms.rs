@@ -13,7 +13,7 @@ use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, event_stream};
 use crate::memo::Memo;
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::request::RequestContext;
 use crate::scalars::Timestamp;
 use crate::users::User;
@@ -31,8 +31,7 @@ impl Room {
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(viewer) = context.viewer() else { return Ok(vec![None; ids.len()]) };
         let read = async |ids: &[RoomId]| {
-            let rooms = context.services().rooms().rooms(viewer, ids).await?;
-            Ok(rooms.into_iter().map(|room| room.map(Self::from)).collect())
+            Ok(converted(context.services().rooms().rooms(viewer, ids).await?))
         };
         // The service would count the unread messages of a repeated room again.
         Memo::default().get(ids, read).await
@@ -98,8 +97,7 @@ impl Message {
         keys: &[(RoomId, MessageId)],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let Some(viewer) = context.viewer() else { return Ok(vec![None; keys.len()]) };
-        let messages = context.services().messages().messages(viewer, keys).await?;
-        Ok(messages.into_iter().map(|message| message.map(Self::from)).collect())
+        Ok(converted(context.services().messages().messages(viewer, keys).await?))
     }
 }
 
@@ -156,7 +154,7 @@ pub(crate) struct RoomQueries;
 impl RoomQueries {
     async fn get_room(context: &RequestContext, id: RoomId) -> Result<Option<Room>, ApiError> {
         context.caller()?;
-        Ok(Room::load(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(Room::load(context, &[id]).await?))
     }
 
     async fn list_my_rooms(

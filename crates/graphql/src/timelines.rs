@@ -1,9 +1,9 @@
 //! Objects of several types: timelines, search by tag, objects of activities and notifications.
 
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
 use roundtable_domain::{Page, TaggedItem};
 use roundtable_graphql_macros::{fields, union};
-use roundtable_interface::{ApiError, none_if_hidden};
+use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
 use roundtable_model::{
     CommentId, Cursor, EntityKind, GoalId, GroupId, MessageId, ObjectType, PostId, QuestId, RoomId,
@@ -17,7 +17,7 @@ use crate::enums::ModelSortDirection;
 use crate::follows::Follow;
 use crate::goals::{Goal, Milestone, Task};
 use crate::groups::Group;
-use crate::nodes::{in_order, keys_by_kind};
+use crate::nodes::keys_by_kind;
 use crate::posts::Post;
 use crate::quests::Quest;
 use crate::reactions::Like;
@@ -72,17 +72,6 @@ impl ObjectKey {
             ObjectType::Comment => Self::Comment(home?.recast(), id.recast()),
         })
     }
-}
-
-/// Returns objects in the order of their keys; `None` where the viewer may not see one.
-pub(crate) async fn load_objects(
-    context: &RequestContext,
-    objects: &[Option<ObjectKey>],
-) -> Result<Vec<Option<TimelineEntity>>, ApiError> {
-    let kinds = join_all(ObjectKey::reads(context, objects)).await.into_iter();
-    // A kind that is hidden from the viewer hides no other.
-    let kinds = kinds.map(|kind| Ok(none_if_hidden(kind)?.unwrap_or_default()));
-    Ok(in_order(objects.len(), kinds.collect::<Result<Vec<_>, ApiError>>()?))
 }
 
 /// Converts the entries of a page. A membership becomes its group, if the viewer may see it.

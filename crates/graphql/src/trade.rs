@@ -7,7 +7,7 @@ use roundtable_model::{CompanyId, OfferId, RequestId, Tag, entities};
 
 use crate::connection::{Connection, PageArguments};
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::request::RequestContext;
 
 objects! {
@@ -21,8 +21,7 @@ impl Company {
         context: &RequestContext,
         ids: &[CompanyId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let companies = context.services().companies().companies(context.viewer(), ids).await?;
-        Ok(companies.into_iter().map(|company| company.map(Self::from)).collect())
+        Ok(converted(context.services().companies().companies(context.viewer(), ids).await?))
     }
 }
 
@@ -47,8 +46,7 @@ impl Offer {
         context: &RequestContext,
         ids: &[OfferId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
-        let offers = context.services().offers().offers(context.viewer(), ids).await?;
-        Ok(offers.into_iter().map(|offer| offer.map(Self::from)).collect())
+        Ok(converted(context.services().offers().offers(context.viewer(), ids).await?))
     }
 }
 
@@ -95,11 +93,11 @@ impl TradeQueries {
         context: &RequestContext,
         id: CompanyId,
     ) -> Result<Option<Company>, ApiError> {
-        Ok(Company::load(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(Company::load(context, &[id]).await?))
     }
 
     async fn get_offer(context: &RequestContext, id: OfferId) -> Result<Option<Offer>, ApiError> {
-        Ok(Offer::load(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(Offer::load(context, &[id]).await?))
     }
 
     async fn list_offers(

@@ -20,7 +20,7 @@ use crate::goals::{self, Goal};
 use crate::groups::{self, Group};
 use crate::media;
 use crate::node::node_id;
-use crate::objects::objects;
+use crate::objects::{converted, objects, only};
 use crate::posts::{self, Post};
 use crate::quests::{self, Quest};
 use crate::reactions::{self, Like};
@@ -47,10 +47,19 @@ impl User {
         ids: &[UserId],
     ) -> Result<Vec<Option<Self>>, ApiError> {
         let read = async |ids: &[UserId]| {
-            let users = context.services().accounts().people(context.viewer(), ids).await?;
-            Ok(users.into_iter().map(|user| user.map(Self::from)).collect())
+            Ok(converted(context.services().accounts().people(context.viewer(), ids).await?))
         };
         context.users.get(ids, read).await
+    }
+
+    /// Returns a user for each id that is given.
+    pub(crate) async fn load_given(
+        context: &RequestContext,
+        ids: &[Option<UserId>],
+    ) -> Result<Vec<Option<Self>>, ApiError> {
+        let given: Vec<UserId> = ids.iter().flatten().cloned().collect();
+        let mut users = Self::load(context, &given).await?.into_iter();
+        Ok(ids.iter().map(|id| id.as_ref().and_then(|_| users.next().flatten())).collect())
     }
 }
 
@@ -265,7 +274,7 @@ impl UserQueries {
     }
 
     async fn get_user(context: &RequestContext, id: UserId) -> Result<Option<User>, ApiError> {
-        Ok(User::load(context, &[id]).await?.into_iter().next().flatten())
+        Ok(only(User::load(context, &[id]).await?))
     }
 
     async fn get_user_by_nickname(

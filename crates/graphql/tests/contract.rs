@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed setup should stop the test")]
 
+use std::collections::HashSet;
+use std::fs;
+
 use apollo_compiler::Schema;
 use apollo_compiler::ast::{FieldDefinition, InputValueDefinition};
 use apollo_compiler::schema::ExtendedType;
@@ -76,5 +79,21 @@ fn every_list_has_both_kinds_of_paging() {
                 }
             }
         }
+    }
+}
+
+/// A field of a root that no document in `tests/api` names is not tested.
+#[test]
+fn every_field_of_a_root_is_in_a_test() {
+    let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api")).unwrap();
+    let tests: String =
+        folder.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    let words: HashSet<&str> = tests.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let contract = contract();
+    for root in ["Query", "Mutation", "Subscription"] {
+        let fields = contract.get_object(root).unwrap().fields.keys();
+        let missing: Vec<&str> =
+            fields.map(|name| name.as_str()).filter(|name| !words.contains(name)).collect();
+        assert!(missing.is_empty(), "{root}: {missing:?}");
     }
 }

@@ -52,7 +52,7 @@ impl CursorCipher {
 
 impl fmt::Debug for CursorCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Cursors(sealed)")
+        f.write_str("CursorCipher(sealed)")
     }
 }
 

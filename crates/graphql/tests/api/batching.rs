@@ -1,7 +1,8 @@
 //! Reads are batched: the number of operations does not grow with a page.
 
 use roundtable_model::{GroupRole, Role};
-use serde_json::Value;
+use roundtable_testkit::Town;
+use serde_json::{Value, json};
 
 use crate::api_town::{ApiTown, Cost};
 
@@ -69,6 +70,28 @@ async fn a_feed_with_actors_and_posts_costs_few_operations() {
          post {{ likeCount viewerHasLiked author {{ nickname }} }}"
     );
     assert_flat(&[format!("{{ getFeed(limit: 50) {{ items {{ {entry} }} }} }}")], 50).await;
+}
+
+/// Where other processes write, too, no profile is in memory: a page reads its people once, to decide what
+/// may be shown, and hands them out.
+#[tokio::test]
+async fn the_people_of_a_feed_page_are_not_read_again() {
+    let (town, _) = Town::on_lagging_store(["ana", "bo", "cy"]).await;
+    let post = town.post("cy", "hello").await.id;
+    town.follow("ana", "bo").await;
+    town.share("bo", &post).await;
+    let api = ApiTown::over(town);
+    let page = async |fields: &str| {
+        let document = format!("{{ getFeed {{ items {{ verb {fields} }} }} }}");
+        (api.run("ana", &document).await, api.cost("ana", &document).await)
+    };
+    let people = "actor { nickname } post { author { nickname } }";
+    let ((_, without), (feed, with)) = (page("").await, page(people).await);
+    let shown = json!([{ "verb": "share", "actor": { "nickname": "bo" },
+        "post": { "author": { "nickname": "cy" } } }]);
+    assert_eq!(feed["getFeed"]["items"], shown);
+    assert!(without.values().sum::<usize>() > 0);
+    assert_eq!(with, without);
 }
 
 #[tokio::test]

@@ -27,6 +27,28 @@ async fn a_follow_is_visible_from_both_ends_and_counted() {
 }
 
 #[tokio::test]
+async fn a_follow_or_a_request_can_be_taken_back() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    api.town.add_user("pia", |pia| pia.is_private = true).await;
+    let unfollow = |name: &str| {
+        format!(r#"mutation {{ unfollowUser(followeeId: "{name}") {{ followeeId status }} }}"#)
+    };
+    for (name, status) in [("bo", "active"), ("pia", "pending")] {
+        api.town.follow("ana", name).await;
+        let was = json!({ "followeeId": name, "status": status });
+        assert_eq!(api.run("ana", &unfollow(name)).await["unfollowUser"], was);
+        assert_eq!(api.error_code("ana", &unfollow(name)).await, "NOT_FOUND");
+    }
+    let document = r#"{ isFollowing(followerId: "ana", followeeId: "bo") me { followingCount }
+        getUser(id: "bo") { followersCount viewerFollows } }"#;
+    let expected = json!({ "isFollowing": false, "me": { "followingCount": 0 },
+        "getUser": { "followersCount": 0, "viewerFollows": false } });
+    assert_eq!(api.run("ana", document).await, expected);
+    let waiting = api.run("pia", "{ listFollowRequests { items { followerId } } }").await;
+    assert_eq!(waiting["listFollowRequests"]["items"], json!([]));
+}
+
+#[tokio::test]
 async fn a_follow_request_is_pending_until_it_is_accepted() {
     let api = ApiTown::of(["bo"]).await;
     api.town.add_user("ana", |ana| ana.is_private = true).await;

@@ -131,3 +131,190 @@ async fn a_plan_is_json_in_input_and_output() {
     let plan = api.run("ana", &made).await["createTask"]["nlpPlan"].as_str().unwrap().to_owned();
     assert_eq!(serde_json::from_str::<Value>(&plan).unwrap(), json!({ "steps": [1, 2] }));
 }
+
+async fn quest(api: &ApiTown, name: &str, title: &str, tasks: &[&str]) -> Value {
+    let made = format!(
+        "mutation {{ createQuest(input: {{ title: \"{title}\", difficulty: easy, rewardXp: 10,
+            kind: linked, linkedTaskIds: {tasks:?} }}) {{ id }} }}"
+    );
+    api.run(name, &made).await["createQuest"]["id"].take()
+}
+
+async fn complete(api: &ApiTown, name: &str, goal: &str, task: &str) {
+    let done = format!(
+        "mutation {{ updateTask(input: {{ goalId: \"{goal}\", taskId: \"{task}\", done: true }})
+            {{ done }} }}"
+    );
+    assert_eq!(api.run(name, &done).await["updateTask"]["done"], true);
+    api.settle().await;
+}
+
+/// R10: what belongs to a deleted goal is hidden at once, before the purge removes it.
+#[tokio::test]
+async fn a_deleted_goal_takes_its_tasks_and_milestones_along() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let goal = goal(&api, "ana", "Move").await;
+    let task = task(&api, "ana", &goal, "Pack").await;
+    let half = api.town.add_milestone("ana", &goal.parse().unwrap(), 50, "Half").await.id;
+    let read = format!(
+        r#"{{ getGoal(id: "{goal}") {{ title }} getTask(goalId: "{goal}", id: "{task}") {{ title }}
+            getMilestone(goalId: "{goal}", id: "{half}") {{ name }} listGoals {{ items {{ id }} }}
+            listMilestones {{ items {{ id }} }} }}"#
+    );
+    let before = json!({
+        "getGoal": { "title": "Move" }, "getTask": { "title": "Pack" },
+        "getMilestone": { "name": "Half" }, "listGoals": { "items": [{ "id": goal }] },
+        "listMilestones": { "items": [{ "id": half.to_string() }] },
+    });
+    assert_eq!(api.run("ana", &read).await, before);
+    let delete = format!(r#"mutation {{ deleteGoal(goalId: "{goal}") {{ title }} }}"#);
+    assert_eq!(api.error_code("bo", &delete).await, "NOT_FOUND");
+    assert_eq!(api.run("ana", &delete).await["deleteGoal"], json!({ "title": "Move" }));
+    let gone = json!({
+        "getGoal": null, "getTask": null, "getMilestone": null, "listGoals": { "items": [] },
+        "listMilestones": { "items": [] },
+    });
+    assert_eq!(api.run("ana", &read).await, gone);
+    api.settle().await;
+    assert_eq!(api.run("ana", &read).await, gone);
+    assert_eq!(api.error_code("ana", &delete).await, "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_deleted_task_is_in_no_list() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let goal = goal(&api, "ana", "Move").await;
+    let create = |title: &str| {
+        format!(
+            r#"mutation {{ createTask(input: {{ goalId: "{goal}", title: "{title}",
+                dueAt: "2030-01-02T00:00:00Z" }}) {{ id }} }}"#
+        )
+    };
+    let pack = api.run("ana", &create("Pack")).await["createTask"]["id"].take();
+    api.run("ana", &create("Drive")).await;
+    let read = format!(
+        r#"{{ getTask(goalId: "{goal}", id: {pack}) {{ title }}
+            listTasks(goalId: "{goal}") {{ items {{ title }} }}
+            listTasksDue(from: "2030-01-01T00:00:00Z", to: "2030-01-03T00:00:00Z")
+                {{ items {{ title }} }} }}"#
+    );
+    let before = api.run("ana", &read).await;
+    assert_eq!(before["getTask"]["title"], "Pack");
+    for list in ["listTasks", "listTasksDue"] {
+        assert_eq!(fields(&before[list], "title"), ["Pack", "Drive"], "{list}");
+    }
+    let delete =
+        format!(r#"mutation {{ deleteTask(goalId: "{goal}", taskId: {pack}) {{ title }} }}"#);
+    assert_eq!(api.error_code("bo", &delete).await, "NOT_FOUND");
+    assert_eq!(api.run("ana", &delete).await["deleteTask"], json!({ "title": "Pack" }));
+    let after = api.run("ana", &read).await;
+    assert_eq!(after["getTask"], Value::Null);
+    for list in ["listTasks", "listTasksDue"] {
+        assert_eq!(fields(&after[list], "title"), ["Drive"], "{list}");
+    }
+    assert_eq!(api.error_code("ana", &delete).await, "NOT_FOUND");
+}
+
+/// R10: followers learn of a milestone that is achieved by hand, until it is deleted.
+#[tokio::test]
+async fn a_milestone_is_changed_achieved_and_deleted_by_its_owner() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    api.town.follow("bo", "ana").await;
+    let goal = goal(&api, "ana", "Move").await;
+    let half = api.town.add_milestone("ana", &goal.parse().unwrap(), 50, "Half").await.id;
+    let update = |change: &str| {
+        format!(
+            r#"mutation {{ updateMilestone(input: {{ goalId: "{goal}", milestoneId: "{half}",
+                {change} }}) {{ name percentage description achieved }} }}"#
+        )
+    };
+    assert_eq!(api.error_code("bo", &update("name: \"Mine\"")).await, "NOT_FOUND");
+    let renamed = update("name: \"Most\", percentage: 75, description: \"boxes\"");
+    let expected = json!({
+        "name": "Most", "percentage": 75.0, "description": "boxes", "achieved": false
+    });
+    assert_eq!(api.run("ana", &renamed).await["updateMilestone"], expected);
+    let feed = "{ getFeed { items { verb previewText actor { nickname } } } }";
+    assert_eq!(api.run("bo", feed).await["getFeed"]["items"], json!([]));
+    let achieved = api.run("ana", &update("achieved: true, description: null")).await;
+    let expected =
+        json!({ "name": "Most", "percentage": 75.0, "description": null, "achieved": true });
+    assert_eq!(achieved["updateMilestone"], expected);
+    api.settle().await;
+    let told = api.run("bo", feed).await["getFeed"]["items"].take();
+    assert_eq!(told.as_array().unwrap().len(), 1, "{told}");
+    assert_eq!(told[0]["actor"]["nickname"], "ana");
+    assert!(told[0]["previewText"].as_str().unwrap().contains("Most"), "{told}");
+    assert_eq!(api.error_code("ana", &update("achieved: false")).await, "CONFLICT");
+    let delete = format!(
+        r#"mutation {{ deleteMilestone(goalId: "{goal}", milestoneId: "{half}") {{ name }} }}"#
+    );
+    assert_eq!(api.error_code("bo", &delete).await, "NOT_FOUND");
+    assert_eq!(api.run("ana", &delete).await["deleteMilestone"], json!({ "name": "Most" }));
+    api.settle().await;
+    let list = "{ listMilestones { items { name } } }";
+    assert_eq!(api.run("ana", list).await["listMilestones"]["items"], json!([]));
+    assert_eq!(api.run("bo", feed).await["getFeed"]["items"], json!([]));
+    assert_eq!(api.error_code("ana", &delete).await, "NOT_FOUND");
+}
+
+/// R11: a cancelled quest makes no more progress; a completed one cannot be cancelled.
+#[tokio::test]
+async fn a_cancelled_quest_earns_nothing() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let goal = goal(&api, "ana", "Move").await;
+    let (pack, drive) =
+        (task(&api, "ana", &goal, "Pack").await, task(&api, "ana", &goal, "Drive").await);
+    let both = quest(&api, "ana", "Both", &[&pack, &drive]).await;
+    let first = quest(&api, "ana", "First", &[&pack]).await;
+    complete(&api, "ana", &goal, &pack).await;
+    let cancel = |quest: &Value| {
+        format!("mutation {{ cancelQuest(questId: {quest}) {{ status progressCount }} }}")
+    };
+    assert_eq!(api.error_code("bo", &cancel(&both)).await, "NOT_FOUND");
+    let cancelled = json!({ "status": "cancelled", "progressCount": 1 });
+    for _ in 0..2 {
+        assert_eq!(api.run("ana", &cancel(&both)).await["cancelQuest"], cancelled);
+    }
+    assert_eq!(api.error_code("ana", &cancel(&first)).await, "CONFLICT");
+    complete(&api, "ana", &goal, &drive).await;
+    let read = format!(
+        r#"{{ cancelled: listQuests(status: cancelled) {{ items {{ title }} }}
+            completed: listQuests(status: completed) {{ items {{ title }} }}
+            linked: listQuests(linkedTaskId: "{drive}") {{ items {{ title }} }} me {{ xp }} }}"#
+    );
+    let found = api.run("ana", &read).await;
+    assert_eq!(fields(&found["cancelled"], "title"), ["Both"]);
+    assert_eq!(fields(&found["completed"], "title"), ["First"]);
+    assert_eq!(fields(&found["linked"], "title"), ["Both"]);
+    assert_eq!(found["me"]["xp"], 10);
+}
+
+/// R11: admins delete quests; what a quest earned stays.
+#[tokio::test]
+async fn only_admins_delete_quests_and_experience_stays() {
+    let api = ApiTown::of(["ana"]).await;
+    api.town.add_user("ada", |user| user.roles = vec![Role::User, Role::Admin]).await;
+    let goal = goal(&api, "ana", "Move").await;
+    let (pack, drive) =
+        (task(&api, "ana", &goal, "Pack").await, task(&api, "ana", &goal, "Drive").await);
+    let first = quest(&api, "ana", "First", &[&pack]).await;
+    quest(&api, "ana", "Other", &[&drive]).await;
+    complete(&api, "ana", &goal, &pack).await;
+    let delete = format!(
+        r#"mutation {{ deleteQuest(questId: {first}, userId: "ana") {{ title status }} }}"#
+    );
+    assert_eq!(api.error_code("ana", &delete).await, "FORBIDDEN");
+    let ada = || api.staff("ada", Role::Admin);
+    let deleted = api.run_as(ada(), &delete).await["deleteQuest"].take();
+    assert_eq!(deleted, json!({ "title": "First", "status": "completed" }));
+    api.settle().await;
+    let read = format!(
+        "{{ getQuest(questId: {first}) {{ title }} listQuests {{ items {{ title }} }} me {{ xp }} }}"
+    );
+    let found = api.run("ana", &read).await;
+    assert_eq!(found["getQuest"], Value::Null);
+    assert_eq!(fields(&found["listQuests"], "title"), ["Other"]);
+    assert_eq!(found["me"]["xp"], 10);
+    assert_eq!(api.error_code_as(ada(), &delete).await, "NOT_FOUND");
+}

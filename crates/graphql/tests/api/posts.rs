@@ -99,6 +99,28 @@ async fn likes_and_shares_can_be_undone() {
 }
 
 #[tokio::test]
+async fn a_like_of_a_comment_can_be_undone() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let post = api.town.post("ana", "hello").await.id;
+    let comment = api.town.comment("bo", &post, "nice").await.id;
+    let read = format!(r#"{{ getComment(id: "{comment}") {{ likesCount viewerHasLiked }} }}"#);
+    let like =
+        format!(r#"mutation {{ likeComment(commentId: "{comment}") {{ viewerHasLiked }} }}"#);
+    assert_eq!(api.run("ana", &like).await["likeComment"]["viewerHasLiked"], true);
+    api.settle().await;
+    let liked = json!({"likesCount": 1, "viewerHasLiked": true});
+    assert_eq!(api.run("ana", &read).await["getComment"], liked);
+    let unlike = like.replace("likeComment", "unlikeComment");
+    // The second time it has no effect.
+    for _ in 0..2 {
+        assert_eq!(api.run("ana", &unlike).await["unlikeComment"]["viewerHasLiked"], false);
+        api.settle().await;
+        let unliked = json!({"likesCount": 0, "viewerHasLiked": false});
+        assert_eq!(api.run("ana", &read).await["getComment"], unliked);
+    }
+}
+
+#[tokio::test]
 async fn comments_are_read_in_both_orders_updated_and_deleted() {
     let api = ApiTown::of(["ana", "bo"]).await;
     let post = api.town.post("ana", "hello").await.id;

@@ -1,0 +1,89 @@
+//! Implementations of the traits of `execution`, which several macros generate.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::Generics;
+
+use crate::resolvers::context;
+
+/// The bodies of an implementation of `Object`.
+pub(crate) struct ObjectBodies {
+    pub(crate) facts_type: TokenStream,
+    pub(crate) read_facts: TokenStream,
+    pub(crate) read_edge: TokenStream,
+    pub(crate) write_leaf: TokenStream,
+}
+
+impl ObjectBodies {
+    pub(crate) fn implementation(self, self_ty: impl ToTokens, generics: &Generics) -> TokenStream {
+        let Self { facts_type, read_facts, read_edge, write_leaf } = self;
+        let (context, read) = (context(), read_parameters());
+        let (parameters, _, condition) = generics.split_for_impl();
+        quote! {
+            impl #parameters ::roundtable_execution::Object for #self_ty #condition {
+                type Context = #context;
+                type Facts = #facts_type;
+
+                fn read_facts<'a>(
+                    objects: &'a [Self],
+                    context: &'a #context,
+                    fields: &'a [u16],
+                ) -> ::roundtable_execution::BoxFuture<'a, Self::Facts> {
+                    let _ = (objects, context, fields);
+                    #read_facts
+                }
+
+                fn read_edge<'a>(
+                    objects: &'a [Self],
+                    #read
+                ) -> ::roundtable_execution::BoxFuture<'a, ::roundtable_execution::Column<#context>>
+                {
+                    let _ = (context, arguments);
+                    #read_edge
+                }
+
+                fn write_leaf(
+                    &self,
+                    row: usize,
+                    facts: &Self::Facts,
+                    context: &#context,
+                    field: u16,
+                    out: &mut ::roundtable_execution::Writer,
+                ) -> ::core::result::Result<(), ::roundtable_execution::FieldError> {
+                    let _ = (row, facts, context, field, &out);
+                    #write_leaf
+                }
+            }
+        }
+    }
+}
+
+/// The parameters with which a field of a plan is read.
+pub(crate) fn read_parameters() -> TokenStream {
+    let context = context();
+    quote! {
+        context: &'a #context,
+        field: u16,
+        arguments: &'a ::roundtable_execution::Arguments,
+    }
+}
+
+/// Returns an implementation of `Output` for values of the schema's type `marker`.
+pub(crate) fn output(
+    marker: &TokenStream,
+    self_ty: impl ToTokens,
+    generics: &Generics,
+    add_to: &TokenStream,
+) -> TokenStream {
+    let (context, (parameters, _, condition)) = (context(), generics.split_for_impl());
+    quote! {
+        impl #parameters ::roundtable_execution::Output<#marker, #context> for #self_ty #condition {
+            fn add_to(
+                self,
+                column: &mut ::roundtable_execution::Column<#context>,
+            ) -> ::roundtable_execution::Added {
+                #add_to
+            }
+        }
+    }
+}
