@@ -117,7 +117,7 @@ impl Object for Person {
         fields: &'a [u16],
     ) -> BoxFuture<'a, Self::Facts> {
         Box::pin(
-            async move { join!(read_fact::<Self, Likes>(people, reads, fields.contains(&5)),) },
+            async move { join!(read_fact::<Self, Likes>(people, reads, fields.contains(&5).then_some(5)),) },
         )
     }
 

@@ -177,7 +177,7 @@ impl<'a> Resolvers<'a> {
                 ::roundtable_execution::read_fact::<Self, #fact>(
                     objects,
                     context,
-                    fields.iter().any(|field| matches!(field, #(#users)|*)),
+                    fields.iter().copied().find(|field| matches!(field, #(#users)|*)),
                 )
             }
         });

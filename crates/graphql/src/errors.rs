@@ -1,7 +1,7 @@
 //! Errors as clients read them: a stable code and a message that reveals nothing internal.
 
 use roundtable_domain::{Code, Refusal, ServiceError};
-use roundtable_execution::{FieldError, RequestError};
+use roundtable_execution::{FieldError, INTERNAL_MESSAGE, RequestError};
 
 /// An error with a code and a message for clients.
 ///
@@ -12,9 +12,6 @@ pub struct ApiError {
     code: Code,
     message: String,
 }
-
-/// The message of every internal error; its details are only logged.
-const INTERNAL_MESSAGE: &str = "internal error; it was logged, please try again";
 
 impl ApiError {
     pub fn new(code: Code, message: impl Into<String>) -> Self {

@@ -46,7 +46,8 @@ mod schema_types {
 }
 
 pub use roundtable_execution::{
-    Answer, JsonMap, OperationType, PreparedRequest, QueryLimits, Request, RequestError,
+    Answer, FieldPath, JsonMap, OperationType, PreparedRequest, QueryLimits, Request, RequestError,
+    current_field,
 };
 
 pub use crate::cursors::CursorCipher;

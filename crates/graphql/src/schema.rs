@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::{Code, FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
 use roundtable_execution::{
-    Answer, Documents, FieldError, OperationType, PageSizes, PreparedRequest, QueryLimits, Request,
+    AllowedDocuments, Answer, Documents, FieldError, OperationType, PageSizes, PreparedRequest, QueryLimits, Request,
     RequestError, execute, execute_event, subscribed_field,
 };
 use roundtable_graphql_macros::root;
@@ -101,6 +101,18 @@ impl Schema {
         Ok(Self { documents, permits_introspection })
     }
 
+    /// Returns a schema that answers only the documents of a list, which tools such as graphql-codegen
+    /// write. The error says what is wrong with the list, or which document does not fit the schema.
+    pub fn allowing_only(
+        list: &[u8],
+        limits: QueryLimits,
+        permits_introspection: bool,
+    ) -> Result<Self, String> {
+        let schema = roundtable_execution::Schema::parse(SDL, SIZES)?;
+        let documents = Documents::new(schema, limits).allow_only(AllowedDocuments::parse(list)?)?;
+        Ok(Self { documents: Arc::new(documents), permits_introspection })
+    }
+
     pub fn limits(&self) -> &QueryLimits {
         self.documents.limits()
     }
@@ -174,5 +186,5 @@ fn not_a_stream() -> RequestError {
 }
 
 fn unknown_field() -> FieldError {
-    ApiError::new(Code::Internal, "this subscription is not known").into()
+    FieldError::internal("a field of Subscription has no resolver")
 }

@@ -11,13 +11,13 @@ use roundtable_graphql::{
     Answer, ApiError, ClientInfo, OperationType, PreparedRequest, QueryLimits, Request,
     RequestContext, Schema,
 };
-use roundtable_table::Recorder;
 
+use crate::documents;
 use crate::metrics::ServerMetrics;
 use crate::query_limiter::{QueryLimiter, TimeoutPhase};
 use crate::request_policy::AllowedOperations;
 use crate::wiring::{Process, StartError};
-use crate::xray;
+use crate::xray::FieldRecorder;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Executor {
@@ -42,7 +42,7 @@ impl Executor {
             batch_max: http.batch_max,
             answer_bytes_max: settings.answer_bytes_max,
         };
-        let schema = Schema::new(limits, settings.introspection).map_err(StartError::Schema)?;
+        let schema = documents::open_schema(settings, limits)?;
         let limiter = QueryLimiter::new(process.services.context.store());
         Ok(Self { process, schema, metrics, limiter })
     }
@@ -60,7 +60,7 @@ impl Executor {
         wants_cost: bool,
     ) -> Answer {
         let records = wants_cost && self.process.settings.graphql.xray;
-        let recorder = records.then(|| Arc::new(Recorder::default()));
+        let recorder = records.then(|| Arc::new(FieldRecorder::default()));
         let answer = match self.prepare(request, client, allowed) {
             Ok(prepared) => {
                 let context = self.request_context(client, recorder.as_ref());
@@ -70,7 +70,7 @@ impl Executor {
         };
         self.record(&answer);
         match recorder {
-            Some(recorder) => answer.with_extension("xray", &xray::report(&recorder.take())),
+            Some(recorder) => answer.with_extension("xray", &recorder.report()),
             None => answer,
         }
     }
@@ -143,7 +143,7 @@ impl Executor {
     fn request_context(
         &self,
         client: &ClientInfo,
-        recorder: Option<&Arc<Recorder>>,
+        recorder: Option<&Arc<FieldRecorder>>,
     ) -> RequestContext {
         let services = &self.process.services;
         let services = match recorder {
@@ -152,7 +152,7 @@ impl Executor {
             }
             None => services.clone(),
         };
-        RequestContext::new(client.clone(), services)
+        RequestContext::new(client.clone(), services).tracing_fields(recorder.is_some())
     }
 
     /// Counts the answer, and its errors by code.

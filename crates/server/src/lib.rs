@@ -15,6 +15,7 @@ mod backups;
 mod change_forwarding;
 mod configuration;
 mod connections;
+mod documents;
 #[cfg(feature = "dynamodb")]
 mod dynamodb;
 mod executor;

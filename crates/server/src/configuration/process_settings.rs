@@ -132,6 +132,8 @@ pub struct GraphqlSettings {
     pub directives_max: usize,
     /// Bytes of an answer.
     pub answer_bytes_max: usize,
+    /// A file that lists the documents that are answered; without it, all are.
+    pub documents: Option<PathBuf>,
     pub introspection: bool,
     /// True if the console is served at `/`.
     pub console: bool,
@@ -149,6 +151,7 @@ impl Default for GraphqlSettings {
             tokens_max: limits.tokens_max,
             directives_max: limits.directives_max,
             answer_bytes_max: limits.answer_bytes_max,
+            documents: None,
             introspection: true,
             console: true,
             xray: false,

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
-use roundtable_graphql::{Answer, ApiError, QueryLimits, Request as GraphqlRequest};
+use roundtable_graphql::{Answer, ApiError, QueryLimits, Request as GraphqlRequest, RequestError};
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
@@ -117,10 +117,19 @@ fn parse_query_string(query: &str) -> Result<GraphqlRequest, ApiError> {
                 let variables = serde_json::from_str(&value);
                 request.variables = variables.map_err(|_| ApiError::bad_request(problem))?;
             }
+            "extensions" if !value.is_empty() => {
+                let problem = "extensions: expected the JSON of an object";
+                let extensions = serde_json::from_str(&value);
+                request.extensions = extensions.map_err(|_| ApiError::bad_request(problem))?;
+            }
+            "documentId" | "doc_id" if !value.is_empty() => {
+                request.document_id = Some(value.into_owned());
+            }
             _ => {}
         }
     }
-    if request.query.is_empty() {
+    let names_document = request.document_id.is_some() || !request.extensions.is_empty();
+    if request.query.is_empty() && !names_document {
         let problem = "expected a GraphQL document in the parameter `query`";
         return Err(ApiError::bad_request(problem));
     }
@@ -151,8 +160,11 @@ fn single_response(headers: &HeaderMap, answer: Answer) -> Response {
         return json_response(StatusCode::OK, JSON, answer.into_json());
     }
     let is_busy = |code: &&str| *code == Code::RateLimited.as_str();
+    // Some clients look at the status first, and would not send the text of the document.
+    let is_unknown_hash = |code: &&str| *code == RequestError::PERSISTED_QUERY_NOT_FOUND;
     let status = match answer.error_codes() {
         _ if !answer.is_refused() => StatusCode::OK,
+        [code] if is_unknown_hash(code) => StatusCode::OK,
         [code] if is_busy(code) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::BAD_REQUEST,
     };
