@@ -37,9 +37,9 @@ impl AllowedDocuments {
             let operations = operations.ok_or("expected a list under `operations`")?;
             for operation in operations {
                 let text = |key: &str| operation.get(key).and_then(Value::as_str);
-                let (id, body) = text("id").zip(text("body")).ok_or_else(|| {
-                    format!("expected an `id` and a `body`, found {operation}")
-                })?;
+                let (id, body) = text("id")
+                    .zip(text("body"))
+                    .ok_or_else(|| format!("expected an `id` and a `body`, found {operation}"))?;
                 all.add(id, body)?;
             }
         } else {
@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn a_list_of_any_tool_is_read() {
         let plain = br#"{"a": "{ me { id } }", "b": "{ me { nickname } }"}"#;
-        let apollo = br#"{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [
+        let apollo =
+            br#"{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [
             {"id": "a", "name": "A", "type": "query", "body": "{ me { id } }"},
             {"id": "b", "name": "B", "type": "query", "body": "{ me { nickname } }"}
         ]}"#;

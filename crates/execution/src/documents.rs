@@ -13,8 +13,8 @@ use crate::answer::Answer;
 use crate::error::{FieldError, ListedError, PathStep, RequestError};
 use crate::limits::QueryLimits;
 use crate::persisted::{self, DocumentHash};
-use crate::plan_cache::PlanCache;
 use crate::plan::{OperationType, Plan, Variables};
+use crate::plan_cache::PlanCache;
 use crate::request::Request;
 use crate::tokens::NESTED_MAX;
 use crate::writer::Writer;
@@ -188,7 +188,8 @@ impl Documents {
     /// Plans all operations of a document.
     fn check_allowed(&self, text: &str) -> Result<(), RequestError> {
         let document = self.parse(text)?;
-        let operations = document.definitions.iter().filter_map(Definition::as_operation_definition);
+        let operations =
+            document.definitions.iter().filter_map(Definition::as_operation_definition);
         let mut names: Vec<_> = operations.map(|operation| operation.name.as_deref()).collect();
         if names.is_empty() {
             // The error says that there is none.

@@ -107,9 +107,11 @@ impl<C: Context> Execution<'_, C> {
 
     pub(crate) fn edge_path(&self, node: &Node, edge: &Edge) -> FieldPath {
         let place = node.edges.iter().position(|each| std::ptr::eq(each, edge));
-        self.path(node, edge.field, |value| {
-            matches!(value, FieldValue::Edge { edge, .. } if Some(*edge) == place)
-        })
+        self.path(
+            node,
+            edge.field,
+            |value| matches!(value, FieldValue::Edge { edge, .. } if Some(*edge) == place),
+        )
     }
 
     /// Returns the path of a field below the one that is running, which found the objects of the node.

@@ -29,11 +29,9 @@ impl AboutSchema {
             &variables.values,
         );
         match answer {
-            Ok(answer) => Self {
-                data: answer.data.unwrap_or_default(),
-                errors: answer.errors,
-                failure: None,
-            },
+            Ok(answer) => {
+                Self { data: answer.data.unwrap_or_default(), errors: answer.errors, failure: None }
+            }
             Err(error) => Self { failure: Some(error.message().to_string()), ..Self::default() },
         }
     }

@@ -117,7 +117,9 @@ fn only_the_documents_of_a_list_are_answered() {
         json!({ "query": NAMES, "id": 5 }),
         json!({ "documentId": "best", "operationName": "B" }),
     ] {
-        documents.prepare(request(body.clone())).unwrap_or_else(|error| panic!("{body}: {error:?}"));
+        documents
+            .prepare(request(body.clone()))
+            .unwrap_or_else(|error| panic!("{body}: {error:?}"));
     }
     for (body, code) in [
         (json!({ "query": "{ people { best { name } } }" }), "DOCUMENT_NOT_ALLOWED"),
@@ -167,7 +169,11 @@ fn a_wrong_variable_is_named_with_the_place_and_the_expected_type() {
         (people, json!({ "of": "ana" }), "$of.0: expected a value of type Wanted!, found \"ana\""),
         (people, json!({ "of": [null] }), "$of.0: expected a value of type Wanted!, found null"),
         (people, json!({ "of": [{}] }), "$of.0.name: expected a value of type String!, found none"),
-        (people, json!({ "of": [{ "name": "a", "age": 3 }] }), "$of.0.age: Wanted has no such field"),
+        (
+            people,
+            json!({ "of": [{ "name": "a", "age": 3 }] }),
+            "$of.0.age: Wanted has no such field",
+        ),
         (
             people,
             json!({ "of": [{ "name": "a" }, { "name": "b", "near": { "x": 1, "y": "2" } }] }),
@@ -240,7 +246,8 @@ fn a_directive_in_the_wrong_place_is_refused() {
 fn introspection_of_hostile_depth_is_too_complex() {
     let documents = documents();
     let nested = |times: usize, open: &str| {
-        let (opening, closing) = (open.repeat(times), "}".repeat(times));
+        let opening = open.repeat(times);
+        let closing = "}".repeat(opening.matches('{').count());
         format!("{{ __schema {{ types {{ {opening} name {closing} }} }} }}")
     };
     for query in [

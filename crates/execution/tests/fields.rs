@@ -223,7 +223,8 @@ fn nothing_is_named_unless_the_context_asks_for_it() {
 /// An error below `__schema` or `__type` is listed like that of any other field.
 #[test]
 fn errors_about_the_schema_are_listed() {
-    let query = "query($name: String = \"Person\") { __type(name: $name) { name } people { likes } }";
+    let query =
+        "query($name: String = \"Person\") { __type(name: $name) { name } people { likes } }";
     let found = answer(&Reads::default(), query, json!({}));
     assert_eq!(found["data"]["__type"]["name"], "Person");
     assert_eq!(found["errors"], Value::Null);

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::{Code, FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
 use roundtable_execution::{
-    AllowedDocuments, Answer, Documents, FieldError, OperationType, PageSizes, PreparedRequest, QueryLimits, Request,
-    RequestError, execute, execute_event, subscribed_field,
+    AllowedDocuments, Answer, Documents, FieldError, OperationType, PageSizes, PreparedRequest,
+    QueryLimits, Request, RequestError, execute, execute_event, subscribed_field,
 };
 use roundtable_graphql_macros::root;
 
@@ -109,7 +109,8 @@ impl Schema {
         permits_introspection: bool,
     ) -> Result<Self, String> {
         let schema = roundtable_execution::Schema::parse(SDL, SIZES)?;
-        let documents = Documents::new(schema, limits).allow_only(AllowedDocuments::parse(list)?)?;
+        let documents =
+            Documents::new(schema, limits).allow_only(AllowedDocuments::parse(list)?)?;
         Ok(Self { documents: Arc::new(documents), permits_introspection })
     }
 

@@ -7,7 +7,9 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 
 use super::condition::nullable_variables;
-use super::{ArgumentPlan, Condition, ConditionId, Conditions, Edge, EdgeSize, Field, FieldValue, Node, Plan};
+use super::{
+    ArgumentPlan, Condition, ConditionId, Conditions, Edge, EdgeSize, Field, FieldValue, Node, Plan,
+};
 use crate::Schema;
 use crate::error::{Location, RequestError};
 

@@ -1,11 +1,12 @@
 //! `@skip` and `@include`.
 
+use apollo_compiler::ExecutableDocument;
 use apollo_compiler::Name;
 use apollo_compiler::collections::IndexSet;
 use apollo_compiler::executable::{DirectiveList, Operation, Selection, SelectionSet, Value};
-use apollo_compiler::{ExecutableDocument, JsonMap};
 
 use super::Variables;
+use crate::JsonMap;
 
 /// When fields are part of the answer: if all terms of any alternative hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
