@@ -39,7 +39,7 @@ async fn the_operations_behind_a_response_are_listed_with_their_cost() {
 async fn every_operation_names_the_field_that_caused_it() {
     let server = TestServer::with(|all| all.process.graphql.xray = true).await;
     let token = server.sign_up("ana").await;
-    let query = "{ me { mine: posts { items { id } } goals { items { id } } } feed: getFeed { nextToken } }";
+    let query = "{ me { mine: posts { items { id } } fans: followers { items { status } } } feed: getFeed { nextToken } }";
     let response = ask(&server, &token, Some("1"), query).await;
     let operations = response["extensions"]["xray"]["operations"].as_array().unwrap();
     assert!(response["errors"].is_null() && !operations.is_empty(), "{response}");
@@ -49,7 +49,7 @@ async fn every_operation_names_the_field_that_caused_it() {
         })
     };
     assert!(has("posts_by", "me.mine", "User.posts"), "{response}");
-    assert!(has("goals", "me.goals", "User.goals"), "{response}");
+    assert!(has("followers", "me.fans", "User.followers"), "{response}");
     assert!(operations.iter().any(|each| each["path"] == "feed"), "{response}");
     assert!(operations.iter().all(|each| each["path"].is_string()), "{response}");
     server.stop().await;
