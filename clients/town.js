@@ -39,49 +39,31 @@ export class Town {
   static async open(settings = {}) {
     const town = new Town();
     town.#data = await mkdtemp(join(tmpdir(), 'roundtable-clients-'));
-    await town.#start(settings);
-    return town;
-  }
-
-  async #start(settings) {
-    const flags = ['serve', '--listen', '127.0.0.1:0', '--data', join(this.#data, 'data')];
+    const flags = ['serve', '--listen', '127.0.0.1:0', '--data', join(town.#data, 'data')];
     const env = { ...process.env, ROUNDTABLE_LOG__FORMAT: 'json', ...settings };
-    this.#server = spawn(binary(), flags, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-    this.url = undefined;
+    town.#server = spawn(binary(), flags, { env, stdio: ['ignore', 'ignore', 'pipe'] });
     const log = [];
-    for await (const line of createInterface({ input: this.#server.stderr })) {
+    for await (const line of createInterface({ input: town.#server.stderr })) {
       log.push(line);
       const { message, url } = line.startsWith('{') ? JSON.parse(line) : {};
       if (message === 'listening') {
-        this.url = url;
+        town.url = url;
         break;
       }
     }
     // The pipe must be drained, or the server would block on its log.
-    this.#server.stderr.resume();
-    if (!this.url) throw new Error(`the server ended before it listened:\n${log.join('\n')}`);
-  }
-
-  async #stop() {
-    const ended = once(this.#server, 'exit');
-    this.#server.kill('SIGTERM');
-    const [status] = await ended;
-    if (status !== 0) throw new Error(`the server ended with ${status}`);
-  }
-
-  /** Starts the server again, with the same data at another address. Clients of its users must not be used again. */
-  async restart(settings) {
-    await this.#stop();
-    await this.#start(settings);
+    town.#server.stderr.resume();
+    if (!town.url) throw new Error(`the server ended before it listened:\n${log.join('\n')}`);
+    return town;
   }
 
   /** Tells the server to stop, and waits until it has. */
   async close() {
-    try {
-      await this.#stop();
-    } finally {
-      await rm(this.#data, { recursive: true });
-    }
+    const ended = once(this.#server, 'exit');
+    this.#server.kill('SIGTERM');
+    const [status] = await ended;
+    await rm(this.#data, { recursive: true });
+    if (status !== 0) throw new Error(`the server ended with ${status}`);
   }
 
   /** A new user, with a client of their own. */
