@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the API with popular npm packages, against the binary that the tests use: the audit of GraphQL
-# over HTTP, graphql-codegen, Relay, Apollo Client, urql and graphql-ws; and the scripts of the console.
+# over HTTP, graphql-codegen, Relay, Apollo Client with persisted queries, urql and graphql-ws; lists of allowed
+# documents; and the scripts of the console.
 #
 #   scripts/check-clients.sh
 #

@@ -8,9 +8,6 @@ import { ApolloClient, HttpLink, InMemoryCache, gql } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Town } from '../town.js';
 
-// True as soon as the server supports them.
-const IS_SUPPORTED = false;
-
 const PAGE = gql`
   query Page($userId: ID!, $after: String) {
     listUserPosts(userId: $userId, first: 4, after: $after) {
@@ -20,7 +17,7 @@ const PAGE = gql`
   }
 `;
 
-describe('persisted queries of Apollo Client', { timeout: 60_000, skip: !IS_SUPPORTED }, () => {
+describe('persisted queries of Apollo Client', { timeout: 60_000 }, () => {
   let town, ana, texts;
 
   before(async () => {

@@ -1,4 +1,4 @@
-//! Stable error codes, the nine in the API's contract.
+//! Stable error codes of services. The API's contract has two more, of requests that name a document.
 
 use std::fmt;
 

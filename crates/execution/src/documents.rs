@@ -1,25 +1,23 @@
 //! Documents and their plans, which are kept for the next request with the same text.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
+use apollo_compiler::ast::{Definition, Document};
 use apollo_compiler::parser::Parser;
-use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::Schema;
+use crate::allowed_documents::AllowedDocuments;
 use crate::answer::Answer;
 use crate::error::{FieldError, ListedError, PathStep, RequestError};
 use crate::limits::QueryLimits;
+use crate::persisted::{self, DocumentHash};
 use crate::plan::{OperationType, Plan, RequestCost, Variables};
+use crate::plan_cache::PlanCache;
 use crate::request::Request;
 use crate::tokens::NESTED_MAX;
 use crate::writer::Writer;
-
-/// The memory that plans may take.
-const BYTES_MAX: usize = 16 * 1024 * 1024;
-/// The memory that a plan takes for each of its nodes and fields, and for each byte of its text, roughly.
-const BYTES_PER_PART: usize = 400;
-const BYTES_PER_TEXT_BYTE: usize = 40;
 
 /// What the parser may count for each permitted token.
 const PARSED_PER_TOKEN: usize = 4;
@@ -29,7 +27,9 @@ const PARSED_PER_TOKEN: usize = 4;
 pub struct Documents {
     schema: Schema,
     limits: QueryLimits,
-    plans: Mutex<Plans>,
+    /// `None` if any document is answered.
+    allowed: Option<AllowedDocuments>,
+    plans: Mutex<PlanCache>,
 }
 
 /// A request that is within the limits and ready to be executed.
@@ -71,19 +71,48 @@ impl PreparedRequest {
     }
 }
 
-/// The text of a document and the name of the operation.
-type PlanKey = (String, Option<String>);
+/// The text of a document, as a client sent it or as the server knows it.
+enum DocumentText {
+    Sent(String),
+    Stored(Arc<str>),
+}
 
-#[derive(Debug)]
-struct Plans {
-    plans: LruCache<PlanKey, Arc<Plan>>,
-    bytes: usize,
+impl Deref for DocumentText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Sent(text) => text,
+            Self::Stored(text) => text,
+        }
+    }
+}
+
+impl From<DocumentText> for Arc<str> {
+    fn from(text: DocumentText) -> Self {
+        match text {
+            DocumentText::Sent(text) => text.into(),
+            DocumentText::Stored(text) => text,
+        }
+    }
 }
 
 impl Documents {
     pub fn new(schema: Schema, limits: QueryLimits) -> Self {
-        let plans = Plans { plans: LruCache::unbounded(), bytes: 0 };
-        Self { schema, limits, plans: Mutex::new(plans) }
+        Self { schema, limits, allowed: None, plans: Mutex::new(PlanCache::new()) }
+    }
+
+    /// Answers only these documents from now on. The error names one that does not fit the schema.
+    pub fn allow_only(mut self, allowed: AllowedDocuments) -> Result<Self, String> {
+        for (id, text) in allowed.iter() {
+            self.check_allowed(text).map_err(|error| {
+                let RequestError { message, location, .. } = error;
+                let at = location.map(|at| format!(" (line {}, column {})", at.line, at.column));
+                format!("the document `{id}`: {message}{}", at.unwrap_or_default())
+            })?;
+        }
+        self.allowed = Some(allowed);
+        Ok(self)
     }
 
     pub const fn schema(&self) -> &Schema {
@@ -96,17 +125,20 @@ impl Documents {
 
     /// Parses, checks and plans a request, or finds the plan of an earlier one.
     pub fn prepare(&self, request: Request) -> Result<PreparedRequest, RequestError> {
-        let Request { query, operation_name, variables } = request;
-        let key = (query, operation_name);
-        let known = self.plans.lock().plans.get(&key).cloned();
+        let (text, hash) = self.find_text(&request)?;
+        let Request { query, operation_name, variables, .. } = request;
+        let text = text.map_or(DocumentText::Sent(query), DocumentText::Stored);
+        let (known, evicted) = self.plans.lock().get(&text, operation_name.as_deref());
+        // Not before the lock is released: a plan may have many parts.
+        drop(evicted);
         let is_known = known.is_some();
-        let plan = known.map_or_else(|| self.plan(&key.0, key.1.as_deref()).map(Arc::new), Ok)?;
+        let plan = || self.plan(&text, operation_name.as_deref()).map(Arc::new);
+        let plan = known.map_or_else(plan, Ok)?;
         let variables = plan.variables(&self.schema, &variables)?;
         let cost = plan.cost(&variables);
         self.limits.check_cost(&cost)?;
-        if !is_known {
-            let evicted = self.plans.lock().add(key, &plan);
-            // Not before the lock is released: a plan may have many parts.
+        if !is_known || hash.is_some() {
+            let evicted = self.plans.lock().add(text.into(), operation_name, &plan, hash);
             drop(evicted);
         }
         Ok(PreparedRequest { plan, variables: Arc::new(variables), cost })
@@ -114,11 +146,48 @@ impl Documents {
 
     /// Returns whether the document of a request has a plan, so that preparing it takes no time.
     pub fn knows(&self, request: &Request) -> bool {
-        let key = (request.query.clone(), request.operation_name.clone());
-        self.plans.lock().plans.contains(&key)
+        let Ok((text, _)) = self.find_text(request) else { return true };
+        let text = text.as_deref().unwrap_or(&request.query);
+        self.plans.lock().contains(text, request.operation_name.as_deref())
+    }
+
+    /// Returns the text that a request names, `None` if it sends the text itself, and the hash under which
+    /// it wants to name it from now on.
+    fn find_text(
+        &self,
+        request: &Request,
+    ) -> Result<(Option<Arc<str>>, Option<DocumentHash>), RequestError> {
+        let hash = request.persisted_hash()?;
+        if let Some(allowed) = &self.allowed {
+            let id = hash.or(request.document_id.as_deref());
+            return Ok((Some(allowed.find(id, &request.query)?), None));
+        }
+        let Some(hash) = hash else {
+            if request.query.is_empty() && request.document_id.is_some() {
+                return Err(RequestError::new(
+                    "this server has no list of documents: send the text in `query`",
+                ));
+            }
+            return Ok((None, None));
+        };
+        let hash = DocumentHash::parse(hash).ok_or_else(persisted::malformed_hash)?;
+        if request.query.is_empty() {
+            let text = self.plans.lock().text(&hash);
+            return Ok((Some(text.ok_or_else(persisted::not_found)?), None));
+        }
+        if DocumentHash::of(&request.query) != hash {
+            return Err(RequestError::new(
+                "extensions.persistedQuery.sha256Hash: this is not the hash of the document in `query`",
+            ));
+        }
+        Ok((None, Some(hash)))
     }
 
     fn plan(&self, text: &str, operation: Option<&str>) -> Result<Plan, RequestError> {
+        Plan::of(&self.schema, &self.parse(text)?, operation)
+    }
+
+    fn parse(&self, text: &str) -> Result<Document, RequestError> {
         self.limits.check_text(text)?;
         // The parser also counts what separates tokens, and its strings may end elsewhere.
         let mut parser = Parser::new()
@@ -127,28 +196,19 @@ impl Documents {
         let document = parser.parse_ast(text, "document");
         let document = document.map_err(|invalid| RequestError::of_diagnostics(&invalid.errors))?;
         self.limits.check_document(&document)?;
-        Plan::of(&self.schema, &document, operation)
+        Ok(document)
     }
-}
 
-impl Plans {
-    /// Adds a plan and returns those that make room for it.
-    fn add(&mut self, key: PlanKey, plan: &Arc<Plan>) -> Vec<(PlanKey, Arc<Plan>)> {
-        let mut evicted = Vec::new();
-        self.bytes += size(&key, plan);
-        evicted.extend(self.plans.push(key, Arc::clone(plan)));
-        let replaced: usize = evicted.iter().map(|(key, plan)| size(key, plan)).sum();
-        self.bytes -= replaced;
-        while self.bytes > BYTES_MAX
-            && let Some((key, plan)) = self.plans.pop_lru()
-        {
-            self.bytes -= size(&key, &plan);
-            evicted.push((key, plan));
+    /// Plans all operations of a document.
+    fn check_allowed(&self, text: &str) -> Result<(), RequestError> {
+        let document = self.parse(text)?;
+        let operations =
+            document.definitions.iter().filter_map(Definition::as_operation_definition);
+        let mut names: Vec<_> = operations.map(|operation| operation.name.as_deref()).collect();
+        if names.is_empty() {
+            // The error says that there is none.
+            names.push(None);
         }
-        evicted
+        names.iter().try_for_each(|name| Plan::of(&self.schema, &document, *name).map(drop))
     }
-}
-
-fn size(key: &PlanKey, plan: &Plan) -> usize {
-    plan.parts * BYTES_PER_PART + key.0.len() * BYTES_PER_TEXT_BYTE
 }

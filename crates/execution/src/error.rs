@@ -42,17 +42,24 @@ impl<E: Into<CodedMessage>> From<E> for RequestError {
         Self { code, message, location: None }
     }
 }
+/// The message of every internal error; its details are only logged.
+pub const INTERNAL_MESSAGE: &str = "internal error; it was logged, please try again";
 
 impl FieldError {
-    /// Returns the error of something that cannot happen.
-    pub(crate) fn internal(message: &str) -> Self {
-        Self { code: "INTERNAL", message: message.into() }
+    /// Logs something that cannot happen, and returns the error that clients read.
+    pub fn internal(cause: &str) -> Self {
+        tracing::error!(cause, "a request failed");
+        Self { code: "INTERNAL", message: INTERNAL_MESSAGE.into() }
     }
 }
 
 impl RequestError {
-    pub(crate) const BAD_REQUEST: &'static str = "BAD_REQUEST";
-    pub(crate) const TOO_COMPLEX: &'static str = "TOO_COMPLEX";
+    pub const BAD_REQUEST: &'static str = "BAD_REQUEST";
+    pub const TOO_COMPLEX: &'static str = "TOO_COMPLEX";
+    /// The server does not know the hash of a document, or no longer: it needs the text.
+    pub const PERSISTED_QUERY_NOT_FOUND: &'static str = "PERSISTED_QUERY_NOT_FOUND";
+    /// The server has a list of documents, and this is none of them.
+    pub const DOCUMENT_NOT_ALLOWED: &'static str = "DOCUMENT_NOT_ALLOWED";
 
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { code: Self::BAD_REQUEST, message: message.into(), location: None }

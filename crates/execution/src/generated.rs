@@ -6,6 +6,7 @@ use futures::stream::{Stream, StreamExt as _};
 
 use crate::column::{Column, Output};
 use crate::error::FieldError;
+use crate::field_path::in_leaf;
 use crate::input::{Input, InputError};
 use crate::leaf::Leaf;
 use crate::rows::{Context, Events, Fact, Facts, Object};
@@ -20,12 +21,14 @@ pub fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
 pub async fn read_fact<T: Object, F: Fact<T>>(
     objects: &[T],
     context: &T::Context,
-    is_needed: bool,
+    needed_by: Option<u16>,
 ) -> Facts<F> {
-    if !is_needed {
-        return None;
-    }
-    let facts = F::read(objects, context).await;
+    let field = needed_by?;
+    let facts = if context.traces_fields() {
+        in_leaf(field, Box::pin(F::read(objects, context))).await
+    } else {
+        F::read(objects, context).await
+    };
     let is_complete = |facts: &Vec<F>| facts.len() == objects.len();
     Some(facts.and_then(|facts| {
         is_complete(&facts)

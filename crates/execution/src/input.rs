@@ -1,7 +1,7 @@
 //! Arguments and input objects.
 
 use crate::JsonValue;
-use crate::error::FieldError;
+use crate::error::{FieldError, RequestError};
 use crate::leaf::{List, Nullable};
 
 /// A value that can be read where the schema says `S`.
@@ -43,6 +43,12 @@ impl InputError {
 impl From<InputError> for FieldError {
     fn from(InputError { path, message }: InputError) -> Self {
         Self { code: "BAD_REQUEST", message: format!("{path}: {message}") }
+    }
+}
+
+impl From<InputError> for RequestError {
+    fn from(error: InputError) -> Self {
+        Self::new(FieldError::from(error).message)
     }
 }
 

@@ -6,15 +6,20 @@
 //!
 //! Types of the schema implement [`Object`]; this crate knows none of them.
 
+mod allowed_documents;
 mod answer;
 mod column;
 mod documents;
 mod error;
+mod field_path;
 mod generated;
 mod input;
+mod introspect;
 mod leaf;
 mod limits;
+mod persisted;
 mod plan;
+mod plan_cache;
 mod request;
 mod resolve;
 mod rows;
@@ -25,10 +30,12 @@ mod writer;
 
 pub use apollo_compiler::response::{JsonMap, JsonValue};
 
+pub use self::allowed_documents::AllowedDocuments;
 pub use self::answer::{Answer, AnswerTimes};
 pub use self::column::{Added, Column, Output};
 pub use self::documents::{Documents, PreparedRequest};
-pub use self::error::{FieldError, Location, RequestError};
+pub use self::error::{FieldError, INTERNAL_MESSAGE, Location, RequestError};
+pub use self::field_path::{FieldPath, current_field};
 #[doc(hidden)]
 pub use self::generated::{
     BoxFuture, event_columns, fact, input_object, join, join_all, occurrences, read_fact,

@@ -9,18 +9,19 @@ mod arguments;
 mod build;
 mod condition;
 mod cost;
+mod variables;
 
+use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::Operation;
 pub use apollo_compiler::executable::OperationType;
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, request};
 
 pub(crate) use self::arguments::ArgumentPlan;
-pub(crate) use self::condition::Condition;
+pub(crate) use self::condition::{Condition, ConditionId, Conditions};
 pub(crate) use self::cost::EdgeSize;
 pub use self::cost::RequestCost;
-use crate::error::{Location, RequestError};
-use crate::{JsonMap, Schema};
+pub use self::variables::Variables;
+use crate::error::Location;
 
 /// An operation that is ready to be executed with any variables.
 #[derive(Debug)]
@@ -28,6 +29,9 @@ pub struct Plan {
     pub(crate) document: Valid<ExecutableDocument>,
     pub(crate) operation: apollo_compiler::Node<Operation>,
     pub(crate) root: Node,
+    conditions: Conditions,
+    /// Variables that conditions use, and that may be null.
+    condition_variables: Vec<apollo_compiler::Name>,
     /// Whether the operation asks for the schema itself.
     pub(crate) introspects: bool,
     /// The number of its nodes and fields.
@@ -40,7 +44,7 @@ pub(crate) struct Node {
     /// The name of the type.
     pub(crate) type_name: apollo_compiler::Name,
     /// The leaf fields of all selections.
-    pub(crate) leaves: Vec<(u16, Condition)>,
+    pub(crate) leaves: Vec<(u16, ConditionId)>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) selections: Vec<Vec<Field>>,
 }
@@ -51,7 +55,7 @@ pub(crate) struct Edge {
     pub(crate) field: u16,
     pub(crate) arguments: Vec<ArgumentPlan>,
     /// When any of the fields that share the edge is part of the answer.
-    pub(crate) condition: Condition,
+    pub(crate) condition: ConditionId,
     pub(crate) size: EdgeSize,
     /// A node for each type that the children may have.
     pub(crate) nodes: Vec<Node>,
@@ -63,7 +67,7 @@ pub(crate) struct Field {
     /// The key as it is written, with quotes and colon.
     pub(crate) key: Box<[u8]>,
     pub(crate) name: apollo_compiler::Name,
-    pub(crate) condition: Condition,
+    pub(crate) condition: ConditionId,
     pub(crate) is_nullable: bool,
     pub(crate) has_nullable_items: bool,
     pub(crate) value: FieldValue,
@@ -89,19 +93,4 @@ impl Plan {
     pub fn operation_type(&self) -> OperationType {
         self.operation.operation_type
     }
-
-    /// Checks and converts the variables of a request.
-    pub(crate) fn variables(
-        &self,
-        schema: &Schema,
-        values: &JsonMap,
-    ) -> Result<Variables, RequestError> {
-        let values = request::coerce_variable_values(&schema.types, &self.operation, values);
-        let values = values.map_err(|error| RequestError::new(error.message().to_string()))?;
-        Ok(Variables(values))
-    }
 }
-
-/// The variables of a request, as their types demand.
-#[derive(Debug)]
-pub struct Variables(pub(crate) Valid<JsonMap>);

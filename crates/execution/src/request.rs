@@ -1,23 +1,54 @@
 //! Requests as clients send them.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use crate::JsonMap;
+use crate::{JsonMap, JsonValue};
 
 /// A GraphQL request: a document, the operation to execute, and its variables.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(from = "RequestBody")]
 pub struct Request {
-    #[serde(default)]
+    /// The text of the document; empty if the request only names it.
     pub query: String,
-    #[serde(default)]
     pub operation_name: Option<String>,
-    #[serde(default, deserialize_with = "null_is_empty")]
     pub variables: JsonMap,
+    /// The id of a document in the server's list.
+    pub document_id: Option<String>,
+    /// Of these, `persistedQuery` is read: the hash of a document.
+    pub extensions: JsonMap,
 }
 
-fn null_is_empty<'de, D: Deserializer<'de>>(value: D) -> Result<JsonMap, D::Error> {
-    Ok(Option::deserialize(value)?.unwrap_or_default())
+/// A request in JSON, with all names that clients have for its parts.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestBody {
+    query: Option<String>,
+    operation_name: Option<String>,
+    variables: Option<JsonMap>,
+    /// As the draft of GraphQL over HTTP calls it.
+    document_id: Option<String>,
+    /// As Relay's documentation calls it.
+    #[serde(rename = "doc_id")]
+    doc_id: Option<String>,
+    /// Another name that Relay's documentation has for it. Some clients number their requests with it,
+    /// so any other value is ignored.
+    id: Option<JsonValue>,
+    extensions: Option<JsonMap>,
+}
+
+impl From<RequestBody> for Request {
+    fn from(body: RequestBody) -> Self {
+        let RequestBody { query, operation_name, variables, document_id, doc_id, id, extensions } =
+            body;
+        let id = id.as_ref().and_then(JsonValue::as_str);
+        Self {
+            query: query.unwrap_or_default(),
+            operation_name,
+            variables: variables.unwrap_or_default(),
+            document_id: document_id.or(doc_id).or_else(|| id.map(Into::into)),
+            extensions: extensions.unwrap_or_default(),
+        }
+    }
 }
 
 impl From<&str> for Request {

@@ -2,20 +2,21 @@
 
 use std::time::Instant;
 
-use apollo_compiler::introspection;
 use futures::future::{BoxFuture, join, join_all};
 
 use crate::answer::{Answer, AnswerTimes};
 use crate::column::Column;
 use crate::documents::{Documents, PreparedRequest};
 use crate::error::FieldError;
+use crate::field_path::InField;
 use crate::generated::{ready, unknown_edge, unknown_leaf};
 use crate::input::Arguments;
-use crate::plan::{Edge, Node, OperationType, Plan, Variables};
+use crate::introspect::AboutSchema;
+use crate::plan::{Edge, Node, OperationType, Variables};
 use crate::rows::{Context, Object, Objects, Rows};
+use crate::schema::Schema;
 use crate::write::AnswerWriter;
 use crate::writer::Writer;
-use crate::{JsonMap, Schema};
 
 /// What an edge found, and everything below it.
 pub(crate) struct Resolved<C> {
@@ -33,6 +34,7 @@ pub(crate) struct ResolvedNode<C> {
 /// One execution of a plan.
 pub(crate) struct Execution<'a, C> {
     pub(crate) context: &'a C,
+    pub(crate) schema: &'a Schema,
     pub(crate) variables: &'a Variables,
     pub(crate) answer_bytes_max: usize,
 }
@@ -46,14 +48,15 @@ pub async fn execute<T: Object>(
 ) -> Answer {
     let PreparedRequest { plan, variables, .. } = request;
     let answer_bytes_max = documents.limits().answer_bytes_max;
-    let execution = Execution { context, variables, answer_bytes_max };
+    let schema = documents.schema();
+    let execution = Execution { context, schema, variables, answer_bytes_max };
     let started = Instant::now();
     let rows = Objects::new(vec![root]);
     let edges = match plan.operation_type() {
         OperationType::Mutation => execution.one_by_one(&plan.root, &rows).await,
         _ => execution.node(&plan.root, &rows).await,
     };
-    let about_schema = introspect(documents.schema(), plan, variables);
+    let about_schema = AboutSchema::of(documents.schema(), plan, variables);
     let write = || AnswerWriter::new(&execution, &about_schema).write(&plan.root, &rows, &edges);
     timed(started, write)
 }
@@ -76,12 +79,13 @@ pub async fn execute_event<C: Context>(
     context.start_step();
     let PreparedRequest { plan, variables, .. } = request;
     let answer_bytes_max = documents.limits().answer_bytes_max;
-    let execution = Execution { context, variables, answer_bytes_max };
+    let schema = documents.schema();
+    let execution = Execution { context, schema, variables, answer_bytes_max };
     let (started, mut edges) = (Instant::now(), Vec::new());
     if let Some(edge) = plan.root.edges.first() {
         edges.push(Some(execution.column(edge, event).await));
     }
-    let about_schema = JsonMap::new();
+    let about_schema = AboutSchema::default();
     timed(started, || {
         AnswerWriter::new(&execution, &about_schema).write(&plan.root, &NoRows, &edges)
     })
@@ -91,21 +95,6 @@ pub async fn execute_event<C: Context>(
 pub fn subscribed_field(request: &PreparedRequest) -> Option<(u16, Arguments)> {
     let edge = request.plan.root.edges.first()?;
     Some((edge.field, Arguments::of(edge, &request.variables)))
-}
-
-/// Answers the fields about the schema.
-fn introspect(schema: &Schema, plan: &Plan, variables: &Variables) -> JsonMap {
-    if !plan.introspects {
-        return JsonMap::new();
-    }
-    let answer = introspection::partial_execute(
-        &schema.types,
-        &schema.implementers,
-        &plan.document,
-        &plan.operation,
-        &variables.0,
-    );
-    answer.ok().and_then(|answer| answer.data).unwrap_or_default()
 }
 
 impl<C: Context> Execution<'_, C> {
@@ -118,8 +107,8 @@ impl<C: Context> Execution<'_, C> {
         Box::pin(async move {
             let leaves = node.leaves.iter().filter(|(_, when)| when.holds(self.variables));
             let leaves: Vec<u16> = leaves.map(|(field, _)| *field).collect();
-            let facts = rows.read_facts(self.context, &leaves);
-            let edges = node.edges.iter().map(|edge| self.edge(edge, rows));
+            let facts = self.facts(node, &leaves, rows);
+            let edges = node.edges.iter().map(|edge| self.edge(node, edge, rows));
             let ((), edges) = join(facts, join_all(edges)).await;
             edges
         })
@@ -130,18 +119,26 @@ impl<C: Context> Execution<'_, C> {
         let mut edges = Vec::with_capacity(node.edges.len());
         for edge in &node.edges {
             self.context.start_step();
-            edges.push(self.edge(edge, rows).await);
+            edges.push(self.edge(node, edge, rows).await);
         }
         edges
     }
 
-    async fn edge(&self, edge: &Edge, rows: &dyn Rows<C>) -> Option<Resolved<C>> {
+    async fn edge(&self, node: &Node, edge: &Edge, rows: &dyn Rows<C>) -> Option<Resolved<C>> {
         if !edge.condition.holds(self.variables) {
             return None;
         }
+        if self.context.traces_fields() {
+            let path = self.edge_path(node, edge);
+            return Some(InField::new(path, Box::pin(self.read(edge, rows))).await);
+        }
+        Some(self.read(edge, rows).await)
+    }
+
+    async fn read(&self, edge: &Edge, rows: &dyn Rows<C>) -> Resolved<C> {
         let arguments = Arguments::of(edge, self.variables);
         let column = rows.read_edge(self.context, edge.field, &arguments).await;
-        Some(self.column(edge, column).await)
+        self.column(edge, column).await
     }
 
     /// Reads everything below the children that an edge found.
@@ -182,6 +179,6 @@ impl<C: Context> Rows<C> for NoRows {
 
 impl FieldError {
     pub(crate) fn unexpected_null() -> Self {
-        Self::internal("a value is missing")
+        Self::internal("a value that must not be null is missing")
     }
 }

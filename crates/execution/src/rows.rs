@@ -15,6 +15,11 @@ use crate::writer::Writer;
 pub trait Context: Send + Sync + 'static {
     /// Called before each mutation and each event: what was read before may have changed.
     fn start_step(&self) {}
+
+    /// Returns whether [`current_field`](crate::current_field) is wanted, which costs time.
+    fn traces_fields(&self) -> bool {
+        false
+    }
 }
 
 /// An object type of the schema. Fields are numbered as the schema lists them.

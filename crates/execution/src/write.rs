@@ -1,10 +1,10 @@
 //! Writing: depth first, in the order of the document. A failed field that must not be null takes the
 //! nearest object around it that may be, as the specification demands (6.4.4, "Handling Field Errors").
 
-use crate::JsonMap;
 use crate::answer::Answer;
 use crate::column::Slot;
 use crate::error::{FieldError, ListedError, PathStep, RequestError};
+use crate::introspect::AboutSchema;
 use crate::plan::{Field, FieldValue, Node};
 use crate::resolve::{Execution, Resolved};
 use crate::rows::Rows;
@@ -15,7 +15,7 @@ const CAPACITY: usize = 16 * 1024;
 
 pub(crate) struct AnswerWriter<'a, C> {
     execution: &'a Execution<'a, C>,
-    about_schema: &'a JsonMap,
+    about_schema: &'a AboutSchema,
     out: Writer,
     path: Vec<PathStep<'a>>,
     errors: Vec<ListedError<'a>>,
@@ -30,7 +30,7 @@ enum Unwritten {
 }
 
 impl<'a, C: 'static> AnswerWriter<'a, C> {
-    pub(crate) fn new(execution: &'a Execution<'a, C>, about_schema: &'a JsonMap) -> Self {
+    pub(crate) fn new(execution: &'a Execution<'a, C>, about_schema: &'a AboutSchema) -> Self {
         Self {
             execution,
             about_schema,
@@ -94,10 +94,7 @@ impl<'a, C: 'static> AnswerWriter<'a, C> {
                 FieldValue::Edge { edge, selection } => {
                     self.edge(node, field, (*edge, *selection), row, edges)
                 }
-                FieldValue::Introspection => {
-                    self.introspected(field);
-                    Ok(())
-                }
+                FieldValue::Introspection => self.introspected(field),
             };
             self.or_null(field.is_nullable, start, written)?;
             self.path.pop();
@@ -177,11 +174,19 @@ impl<'a, C: 'static> AnswerWriter<'a, C> {
         }
     }
 
-    fn introspected(&mut self, field: &Field) {
-        match self.about_schema.get(field.name.as_str()) {
-            Some(value) => self.out.value(value),
-            None => self.out.null(),
+    fn introspected(&mut self, field: &'a Field) -> Result<(), Unwritten> {
+        if let Some(error) = self.about_schema.failure() {
+            return Err(self.fail(field, &error));
         }
+        let failures = self.errors.len();
+        self.errors.extend(self.about_schema.errors(field));
+        match self.about_schema.value(field) {
+            Some(value) => self.out.value(value),
+            None if field.is_nullable => self.out.null(),
+            None if self.errors.len() > failures => return Err(Unwritten::Nulled),
+            None => return Err(self.fail(field, &FieldError::unexpected_null())),
+        }
+        Ok(())
     }
 
     /// Replaces what was written since `start` by null if it failed and may be null.

@@ -116,9 +116,9 @@ impl Object for Person {
         reads: &'a Reads,
         fields: &'a [u16],
     ) -> BoxFuture<'a, Self::Facts> {
-        Box::pin(
-            async move { join!(read_fact::<Self, Likes>(people, reads, fields.contains(&5)),) },
-        )
+        Box::pin(async move {
+            join!(read_fact::<Self, Likes>(people, reads, fields.contains(&5).then_some(5)),)
+        })
     }
 
     fn read_edge<'a>(

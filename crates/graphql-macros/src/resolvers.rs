@@ -174,7 +174,7 @@ impl<'a> Resolvers<'a> {
                 ::roundtable_execution::read_fact::<Self, #fact>(
                     objects,
                     context,
-                    fields.iter().any(|field| matches!(field, #(#users)|*)),
+                    fields.iter().copied().find(|field| matches!(field, #(#users)|*)),
                 )
             }
         });
@@ -308,6 +308,18 @@ fn edge_arm(edge: &FieldResolver<'_>, markers: Markers<'_>) -> TokenStream {
     }
     let of = Ident::new(if *is_leaf { "of_leaves" } else { "of" }, span);
     let of = quote_spanned!(span=> ::roundtable_execution::Column::#of::<#marker, _>);
+    if !resolver.is_async {
+        // A future for each object would be an allocation for each.
+        return quote! {
+            #index => {
+                let values = objects.iter().map(|object| {
+                    let _ = object;
+                    #call
+                });
+                ::roundtable_execution::ready(#of(values))
+            }
+        };
+    }
     quote! {
         #index => ::std::boxed::Box::pin(async move {
             let values = objects.iter().map(|object| async move {

@@ -44,8 +44,8 @@ mod schema_types {
 }
 
 pub use roundtable_execution::{
-    Answer, AnswerTimes, JsonMap, OperationType, PreparedRequest, QueryLimits, Request,
-    RequestCost, RequestError,
+    Answer, AnswerTimes, FieldPath, JsonMap, OperationType, PreparedRequest, QueryLimits, Request,
+    RequestCost, RequestError, current_field,
 };
 
 pub use crate::request::RequestContext;

@@ -16,6 +16,7 @@ use crate::users::User;
 pub struct RequestContext {
     client: ClientInfo,
     services: Services,
+    traces_fields: bool,
     pub(crate) users: Memo<UserId, User>,
     pub(crate) groups: Memo<GroupId, Group>,
     pub(crate) posts: Memo<PostId, Post>,
@@ -27,11 +28,18 @@ impl RequestContext {
         Self {
             client,
             services,
+            traces_fields: false,
             users: Memo::default(),
             groups: Memo::default(),
             posts: Memo::default(),
             counters: Memo::default(),
         }
+    }
+
+    /// Lets observers of the services ask for the [`current_field`](crate::current_field).
+    #[must_use]
+    pub fn tracing_fields(self, traces_fields: bool) -> Self {
+        Self { traces_fields, ..self }
     }
 
     /// Returns the caller, or `None` for anonymous clients.
@@ -68,5 +76,9 @@ impl Context for RequestContext {
         self.groups.clear();
         self.posts.clear();
         self.counters.clear();
+    }
+
+    fn traces_fields(&self) -> bool {
+        self.traces_fields
     }
 }

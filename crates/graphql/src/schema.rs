@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::{Code, FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
 use roundtable_execution::{
-    Answer, Column, Documents, FieldError, OperationType, PageSizes, PreparedRequest, QueryLimits,
-    Request, RequestError, execute, execute_event, subscribed_field,
+    AllowedDocuments, Answer, Column, Documents, FieldError, OperationType, PageSizes,
+    PreparedRequest, QueryLimits, Request, RequestError, execute, execute_event, subscribed_field,
 };
 use roundtable_graphql_macros::root;
 use roundtable_interface::ApiError;
@@ -101,6 +101,19 @@ impl Schema {
         let schema = roundtable_execution::Schema::parse(SDL, SIZES)?;
         let documents = Arc::new(Documents::new(schema, limits));
         Ok(Self { documents, permits_introspection })
+    }
+
+    /// Returns a schema that answers only the documents of a list, which tools such as graphql-codegen
+    /// write. The error says what is wrong with the list, or which document does not fit the schema.
+    pub fn allowing_only(
+        list: &[u8],
+        limits: QueryLimits,
+        permits_introspection: bool,
+    ) -> Result<Self, String> {
+        let schema = roundtable_execution::Schema::parse(SDL, SIZES)?;
+        let documents =
+            Documents::new(schema, limits).allow_only(AllowedDocuments::parse(list)?)?;
+        Ok(Self { documents: Arc::new(documents), permits_introspection })
     }
 
     pub fn limits(&self) -> &QueryLimits {
@@ -206,5 +219,5 @@ fn not_a_stream() -> RequestError {
 }
 
 fn unknown_field() -> FieldError {
-    ApiError::new(Code::Internal, "this subscription is not known").into()
+    FieldError::internal("a field of Subscription has no resolver")
 }

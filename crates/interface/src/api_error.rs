@@ -13,7 +13,7 @@ pub struct ApiError {
 }
 
 /// The message of every internal error; its details are only logged.
-const INTERNAL_MESSAGE: &str = "internal error; it was logged, please try again";
+pub const INTERNAL_MESSAGE: &str = "internal error; it was logged, please try again";
 
 impl ApiError {
     pub fn new(code: Code, message: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@ mod client_info;
 mod cursors;
 mod services;
 
-pub use crate::api_error::{ApiError, none_if_hidden};
+pub use crate::api_error::{ApiError, INTERNAL_MESSAGE, none_if_hidden};
 pub use crate::client_info::ClientInfo;
 pub use crate::cursors::{CursorCipher, SealedCursor};
 pub use crate::services::{Services, StreamBacklog, StreamControl, TokenIssuer};

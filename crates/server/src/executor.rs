@@ -11,17 +11,18 @@ use roundtable_graphql::{
     Answer, Event, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
 use roundtable_interface::{ApiError, ClientInfo};
-use roundtable_table::{ReadBudget, Recorder};
+use roundtable_table::ReadBudget;
 use tokio::time::timeout;
 
 use crate::answer_budget::{AnswerBudget, ReservedAnswer, TooManyAnswers};
 use crate::client_key::ClientKey;
 use crate::client_limits::{ClientGuard, ClientLimitReached, ClientLimits, ClientMaxima};
+use crate::documents;
 use crate::metrics::ServerMetrics;
 use crate::request_policy::AllowedOperations;
 use crate::scheduler::{Overloaded, Scheduler, WorkClass, is_small};
 use crate::wiring::{Process, StartError};
-use crate::xray;
+use crate::xray::FieldRecorder;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Executor {
@@ -60,7 +61,7 @@ impl Executor {
             batch_max: http.batch_max,
             answer_bytes_max: settings.answer_bytes_max,
         };
-        let schema = Schema::new(limits, settings.introspection).map_err(StartError::Schema)?;
+        let schema = documents::open_schema(settings, limits)?;
         let scheduler = Scheduler::new(process.services.context.store(), Arc::clone(&metrics));
         let scheduler = scheduler.map_err(StartError::Threads)?;
         let (account, network) = (settings.account_operations_max, settings.network_operations_max);
@@ -90,7 +91,7 @@ impl Executor {
         wants_cost: bool,
     ) -> ReservedAnswer {
         let records = wants_cost && self.process.settings.graphql.xray;
-        let recorder = records.then(|| Arc::new(Recorder::default()));
+        let recorder = records.then(|| Arc::new(FieldRecorder::default()));
         let answer = match self.prepare(request, client, allowed).await {
             Ok((prepared, _guard)) => {
                 let operation = self.operation(prepared, client, recorder.as_ref());
@@ -103,7 +104,11 @@ impl Executor {
     }
 
     /// Executes an operation when it is its turn, within the request's time limit.
-    async fn run(&self, operation: Operation, recorder: Option<Arc<Recorder>>) -> ReservedAnswer {
+    async fn run(
+        &self,
+        operation: Operation,
+        recorder: Option<Arc<FieldRecorder>>,
+    ) -> ReservedAnswer {
         let Operation { prepared, context, client, class } = operation;
         let (limit, kind) = (self.request_timeout(), prepared.operation_type());
         let is_scheduled = kind == OperationType::Query || !is_small(prepared.cost());
@@ -111,7 +116,7 @@ impl Executor {
         let work = async move {
             let answer = schema.execute(&prepared, &context).await;
             let answer = match recorder {
-                Some(recorder) => answer.with_extension("xray", &xray::report(&recorder.take())),
+                Some(recorder) => answer.with_extension("xray", &recorder.report()),
                 None => answer,
             };
             reserve(&budget, &owner, answer)
@@ -237,7 +242,7 @@ impl Executor {
         &self,
         prepared: PreparedRequest,
         client: &ClientInfo,
-        recorder: Option<&Arc<Recorder>>,
+        recorder: Option<&Arc<FieldRecorder>>,
     ) -> Operation {
         let services = &self.process.services;
         let budget = ReadBudget::new(self.process.settings.graphql.read_bytes_max);
@@ -247,7 +252,8 @@ impl Executor {
         }
         let class = WorkClass::of(client, prepared.cost());
         let context = RequestContext::new(client.clone(), services.with_context(&context));
-        Operation { prepared, context: Arc::new(context), client: ClientKey::of(client), class }
+        let context = Arc::new(context.tracing_fields(recorder.is_some()));
+        Operation { prepared, context, client: ClientKey::of(client), class }
     }
 
     /// Counts the answer, and its errors by code.

@@ -1,21 +1,46 @@
-//! The cost of a response: every table operation behind it, as DynamoDB would charge for it.
+//! The cost of a response: every table operation behind it, as DynamoDB would charge for it, and the field
+//! that asked for it.
 
-use roundtable_table::TableOperation;
+use std::sync::Arc;
 
-pub(crate) fn report(operations: &[TableOperation]) -> serde_json::Value {
-    let reads: f64 = operations.iter().map(|each| each.capacity.read_units()).sum();
-    let writes: u64 = operations.iter().map(|each| each.capacity.write_units).sum();
-    let elapsed: u128 = operations.iter().map(|each| each.elapsed.as_micros()).sum();
-    serde_json::json!({
-        "operations": operations.iter().map(operation_report).collect::<Vec<_>>(),
-        "readUnits": reads,
-        "writeUnits": writes,
-        "microseconds": u64::try_from(elapsed).unwrap_or(u64::MAX),
-    })
+use parking_lot::Mutex;
+use roundtable_graphql::{FieldPath, current_field};
+use roundtable_table::{Observer, TableOperation};
+use serde_json::{Value, json};
+
+/// Records operations, each with the field whose resolver is running when it ends.
+#[derive(Debug, Default)]
+pub(crate) struct FieldRecorder(Mutex<Vec<FieldOperation>>);
+
+type FieldOperation = (TableOperation, Option<Arc<FieldPath>>);
+
+impl Observer for FieldRecorder {
+    fn observe(&self, operation: TableOperation) {
+        self.0.lock().push((operation, current_field()));
+    }
 }
 
-fn operation_report(operation: &TableOperation) -> serde_json::Value {
-    serde_json::json!({
+impl FieldRecorder {
+    /// Reports the operations so far, oldest first, and their sum.
+    pub(crate) fn report(&self) -> Value {
+        let all = self.0.lock();
+        let operations = || all.iter().map(|(operation, _)| operation);
+        let reads: f64 = operations().map(|each| each.capacity.read_units()).sum();
+        let writes: u64 = operations().map(|each| each.capacity.write_units).sum();
+        let elapsed: u128 = operations().map(|each| each.elapsed.as_micros()).sum();
+        json!({
+            "operations": all.iter().map(operation_report).collect::<Vec<_>>(),
+            "readUnits": reads,
+            "writeUnits": writes,
+            "microseconds": u64::try_from(elapsed).unwrap_or(u64::MAX),
+        })
+    }
+}
+
+fn operation_report((operation, field): &FieldOperation) -> Value {
+    json!({
+        "path": field.as_ref().map(|field| &field.path),
+        "field": field.as_ref().map(|field| &field.field),
         "operation": operation.name,
         "pattern": operation.pattern,
         "table": operation.table,

@@ -23,6 +23,8 @@ struct CostRow {
     read_units: f64,
     write_units: f64,
     microseconds: u64,
+    /// The field that the operation was for.
+    path: String,
 }
 
 #[derive(Debug)]
@@ -64,6 +66,7 @@ impl CostRow {
             read_units: json.get("readUnits").and_then(Value::as_f64).unwrap_or_default(),
             write_units: json.get("writeUnits").and_then(Value::as_f64).unwrap_or_default(),
             microseconds: json.get("microseconds").and_then(Value::as_u64).unwrap_or_default(),
+            path: text("path"),
         }
     }
 }
@@ -82,16 +85,16 @@ impl fmt::Display for PricedReport<'_> {
         );
         writeln!(
             f,
-            "{:a$}  {:b$}  {:c$}  {:>6}  {:>7}  {:>7}  {:>8}",
+            "{:a$}  {:b$}  {:c$}  {:>6}  {:>7}  {:>7}  {:>8}  for",
             "operation", "pattern", "table", "items", "reads", "writes", "µs"
         )?;
         for row in &report.rows {
-            let CostRow { operation, pattern, table, items, read_units, write_units, microseconds } =
-                row;
+            let CostRow { operation, pattern, table, items, read_units, .. } = row;
+            let CostRow { write_units, microseconds, path, .. } = row;
             writeln!(
                 f,
                 "{operation:a$}  {pattern:b$}  {table:c$}  {items:>6}  {read_units:>7.1}  \
-                 {write_units:>7.1}  {microseconds:>8}"
+                 {write_units:>7.1}  {microseconds:>8}  {path}"
             )?;
         }
         let CostReport { rows, read_units, write_units, microseconds } = report;
@@ -123,7 +126,8 @@ mod tests {
         let json = json!({
             "operations": [
                 { "operation": "query", "pattern": "posts_by", "table": "gg_core", "index": "GSI1",
-                  "items": 20, "readUnits": 2.5, "writeUnits": 0, "microseconds": 40, "succeeded": true },
+                  "items": 20, "readUnits": 2.5, "writeUnits": 0, "microseconds": 40, "succeeded": true,
+                  "path": "me.posts", "field": "User.posts" },
                 { "operation": "put", "pattern": null, "table": "gg_core", "index": null,
                   "items": 1, "readUnits": 0, "writeUnits": 4, "microseconds": 900, "succeeded": false },
             ],
@@ -134,15 +138,15 @@ mod tests {
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(
             lines[0],
-            "operation      pattern   table          items    reads   writes        µs"
+            "operation      pattern   table          items    reads   writes        µs  for"
         );
         assert_eq!(
             lines[1],
-            "query          posts_by  gg_core.GSI1      20      2.5      0.0        40"
+            "query          posts_by  gg_core.GSI1      20      2.5      0.0        40  me.posts"
         );
         assert_eq!(
             lines[2],
-            "put (refused)            gg_core            1      0.0      4.0       900"
+            "put (refused)            gg_core            1      0.0      4.0       900  "
         );
         assert_eq!(
             lines[3],

@@ -56,7 +56,7 @@ impl ArgumentPlan {
             Self::Absent => None,
             Self::Constant(value) => Some(value.clone()),
             Self::Variable(name, default) => {
-                variables.0.get(name.as_str()).or(default.as_ref()).cloned()
+                variables.values.get(name.as_str()).or(default.as_ref()).cloned()
             }
             Self::List(values) => {
                 let values = values.iter();
@@ -89,7 +89,7 @@ fn has_variable(value: &Value) -> bool {
 }
 
 /// Returns a value without variables.
-fn constant(value: &Value) -> JsonValue {
+pub(super) fn constant(value: &Value) -> JsonValue {
     match value {
         Value::Null | Value::Variable(_) => JsonValue::Null,
         Value::Enum(name) => name.as_str().into(),

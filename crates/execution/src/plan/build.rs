@@ -6,7 +6,10 @@ use apollo_compiler::executable::{self, OperationType, Selection, SelectionSet};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 
-use super::{ArgumentPlan, Condition, Edge, EdgeSize, Field, FieldValue, Node, Plan};
+use super::condition::nullable_variables;
+use super::{
+    ArgumentPlan, Condition, ConditionId, Conditions, Edge, EdgeSize, Field, FieldValue, Node, Plan,
+};
 use crate::Schema;
 use crate::error::{Location, RequestError};
 use crate::schema::INTROSPECTION_BYTES;
@@ -30,8 +33,14 @@ impl Plan {
         let operation =
             operation.map_err(|error| RequestError::new(error.message().to_string()))?;
         let operation = operation.clone();
-        let mut builder =
-            Builder { schema, document: &document, introspects: false, repeated: None, parts: 0 };
+        let mut builder = Builder {
+            schema,
+            document: &document,
+            conditions: Conditions::new(),
+            introspects: false,
+            repeated: None,
+            parts: 0,
+        };
         let mut root = Node::of(operation.object_type().clone());
         builder.add_selection(&mut root, vec![(&operation.selection_set, Condition::always())]);
         // GraphQL would merge them into one, which is hardly what their author wants.
@@ -39,7 +48,7 @@ impl Plan {
             let message = format!("{name} is selected twice: use aliases to run a mutation twice");
             return Err(RequestError::new(message));
         }
-        let (introspects, parts) = (builder.introspects, builder.parts);
+        let Builder { conditions, introspects, parts, .. } = builder;
         if parts > PARTS_MAX {
             let message = format!(
                 "the request is too complex: expected at most {PARTS_MAX} fields, counted for each type"
@@ -49,7 +58,8 @@ impl Plan {
                 ..RequestError::new(message)
             });
         }
-        Ok(Self { document, operation, root, introspects, parts })
+        let condition_variables = nullable_variables(&document, &operation);
+        Ok(Self { document, operation, root, conditions, condition_variables, introspects, parts })
     }
 }
 
@@ -62,6 +72,7 @@ impl Node {
 struct Builder<'a> {
     schema: &'a Schema,
     document: &'a Valid<ExecutableDocument>,
+    conditions: Conditions,
     introspects: bool,
     /// A mutation that the document selects several times.
     repeated: Option<Name>,
@@ -136,13 +147,14 @@ impl<'a> Builder<'a> {
         self.parts += 1;
         let mut condition = Condition::never();
         uses.iter().for_each(|(_, each)| condition.or(each));
+        let condition = self.conditions.id(condition);
         let value = match first.name.as_str() {
             "__typename" => FieldValue::TypeName,
             "__schema" | "__type" => {
                 self.introspects = true;
                 FieldValue::Introspection
             }
-            _ => self.value(node, first, &condition, uses)?,
+            _ => self.value(node, first, condition, uses)?,
         };
         let ty = first.ty();
         let bytes_max = self.value_bytes(&node.type_name, first, &value);
@@ -185,7 +197,7 @@ impl<'a> Builder<'a> {
         &mut self,
         node: &mut Node,
         first: &'a executable::Field,
-        condition: &Condition,
+        condition: ConditionId,
         uses: Occurrences<'a>,
     ) -> Option<FieldValue> {
         let object = self.schema.types.get_object(&node.type_name)?;
@@ -193,7 +205,7 @@ impl<'a> Builder<'a> {
         let field = u16::try_from(index).ok()?;
         let is_leaf = self.schema.is_leaf(definition.ty.inner_named_type());
         if is_leaf && definition.arguments.is_empty() && !self.is_root(&node.type_name) {
-            node.leaves.push((field, condition.clone()));
+            node.leaves.push((field, condition));
             return Some(FieldValue::Leaf(field));
         }
         let arguments = ArgumentPlan::all(definition, first);
@@ -212,7 +224,7 @@ impl<'a> Builder<'a> {
                 Some(_) => EdgeSize::One,
                 None => EdgeSize::of(&self.schema.sizes, definition),
             };
-            node.edges.push(Edge { field, arguments, condition: Condition::never(), size, nodes });
+            node.edges.push(Edge { field, arguments, condition: ConditionId::NEVER, size, nodes });
             node.edges.len() - 1
         });
         let several = uses.len() > 1;
@@ -224,7 +236,7 @@ impl<'a> Builder<'a> {
             })
             .collect();
         let Edge { nodes, condition: any, .. } = node.edges.get_mut(edge)?;
-        any.or(condition);
+        *any = self.conditions.either(*any, condition);
         let mut selection = 0;
         for node in nodes {
             selection = self.add_selection(node, sets.clone());

@@ -79,3 +79,8 @@ async fn operations_that_need_a_caller_reject_anonymous_clients() {
         assert_eq!(api.error_code_as(None, document).await, "UNAUTHENTICATED", "{document}");
     }
 }
+
+#[test]
+fn internal_errors_have_one_message() {
+    assert_eq!(roundtable_execution::INTERNAL_MESSAGE, roundtable_interface::INTERNAL_MESSAGE);
+}

@@ -142,6 +142,8 @@ pub struct GraphqlSettings {
     pub account_operations_max: usize,
     /// Requests that one network (an IPv4 address, or 64 bits of an IPv6 address) may have under way.
     pub network_operations_max: usize,
+    /// A file that lists the documents that are answered; without it, all are.
+    pub documents: Option<PathBuf>,
     pub introspection: bool,
     /// True if the console is served at `/`.
     pub console: bool,
@@ -164,6 +166,7 @@ impl Default for GraphqlSettings {
             read_bytes_max: 16 << 20,
             account_operations_max: 64,
             network_operations_max: 256,
+            documents: None,
             introspection: true,
             console: true,
             xray: false,

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
-use roundtable_graphql::{QueryLimits, Request as GraphqlRequest};
+use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
 
 use super::AppState;
@@ -138,10 +138,19 @@ fn parse_query_string(query: &str) -> Result<GraphqlRequest, ApiError> {
                 let variables = serde_json::from_str(&value);
                 request.variables = variables.map_err(|_| ApiError::bad_request(problem))?;
             }
+            "extensions" if !value.is_empty() => {
+                let problem = "extensions: expected the JSON of an object";
+                let extensions = serde_json::from_str(&value);
+                request.extensions = extensions.map_err(|_| ApiError::bad_request(problem))?;
+            }
+            "documentId" | "doc_id" if !value.is_empty() => {
+                request.document_id = Some(value.into_owned());
+            }
             _ => {}
         }
     }
-    if request.query.is_empty() {
+    let names_document = request.document_id.is_some() || !request.extensions.is_empty();
+    if request.query.is_empty() && !names_document {
         let problem = "expected a GraphQL document in the parameter `query`";
         return Err(ApiError::bad_request(problem));
     }
@@ -175,8 +184,11 @@ fn single_response(headers: &HeaderMap, reserved: ReservedAnswer) -> Response {
         let response = json_response(StatusCode::OK, JSON, reserved.into_bytes());
         return with_retry_hint(response, is_busy);
     }
+    // Some clients look at the status first, and would not send the text of the document.
+    let is_unknown_hash = |code: &&str| *code == RequestError::PERSISTED_QUERY_NOT_FOUND;
     let status = match answer.is_refused() {
         false => StatusCode::OK,
+        true if answer.error_codes().iter().any(is_unknown_hash) => StatusCode::OK,
         true if is_busy => StatusCode::SERVICE_UNAVAILABLE,
         true => StatusCode::BAD_REQUEST,
     };

@@ -63,6 +63,43 @@ async fn an_expensive_document_is_too_complex() {
     server.stop().await;
 }
 
+/// Each is refused before anything is read, with a short message.
+#[tokio::test]
+async fn wrong_variables_directives_and_introspection_are_refused() {
+    let server = TestServer::fresh().await;
+    let create = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id } }";
+    let users = "query ($n: Int, $if: Boolean = true) { listPopularPosts(first: $n) { nextToken @skip(if: $if) } }";
+    let long = "x".repeat(100_000);
+    let media = json!({ "content": "a", "contentType": "text", "media": [{ "s3Key": 5 }] });
+    let deep = |times: usize, open: &str| {
+        let opening = open.repeat(times);
+        let closing = "}".repeat(opening.matches('{').count());
+        format!("{{ __schema {{ types {{ {opening} name {closing} }} }} }}")
+    };
+    for (query, variables, expected, message) in [
+        (create, json!({}), "BAD_REQUEST", "$input: expected a value of type CreatePostInput!"),
+        (create, json!({ "input": "x" }), "BAD_REQUEST", "$input: expected"),
+        (create, json!({ "input": [] }), "BAD_REQUEST", "found a list"),
+        (create, json!({ "input": { &long: 1 } }), "BAD_REQUEST", "has no such field"),
+        (create, json!({ "input": media }), "BAD_REQUEST", "$input.media.0.s3Key: expected"),
+        (users, json!({ "n": long }), "BAD_REQUEST", "$n: expected a value of type Int"),
+        (users, json!({ "n": 1, "if": null }), "BAD_REQUEST", "$if: expected true or false"),
+        ("query @skip(if: true) { me { id } }", json!({}), "BAD_REQUEST", "skip"),
+        ("{ me { id @deprecated } }", json!({}), "BAD_REQUEST", "deprecated"),
+        ("{ me { id @include } }", json!({}), "BAD_REQUEST", "if"),
+        (&deep(3, "fields { type { "), json!({}), "TOO_COMPLEX", "introspection lists"),
+        (&deep(1_000, "ofType { "), json!({}), "TOO_COMPLEX", "at most"),
+    ] {
+        let body = json!({ "query": query, "variables": variables });
+        let (_, refused) = server.send(body.to_string()).await;
+        let error = refused["errors"][0]["message"].as_str().unwrap_or_default();
+        assert_eq!(code(&refused), expected, "{refused}");
+        assert!(error.contains(message) && error.len() < 300, "{message}: {refused}");
+        assert_eq!(refused.get("data"), None, "{refused}");
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn a_body_has_a_limit() {
     let server = TestServer::with(|all| all.process.http.body_bytes_max = 1_000).await;

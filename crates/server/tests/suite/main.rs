@@ -15,6 +15,7 @@ mod keys;
 mod live;
 mod oidc;
 mod operations;
+mod persisted;
 mod relay;
 mod signing_in;
 mod store_outage;
