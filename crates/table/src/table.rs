@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::backend::{Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend, WriteOutput};
+use crate::backend::{Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend, WalkPage, WriteOutput};
 use crate::check::check_transact_get;
 use crate::trace::{Observer, TableOperation};
 use crate::{
     BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Merge, Put, Query, Result,
     Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
+    Walk,
 };
 
 /// A store: all its tables, and the transactions that span them.
@@ -171,6 +172,14 @@ impl Table {
         self.definition.check_merge(&merge)?;
         let span = self.span("merge", merge.index.as_deref());
         let done = self.backend().merge(&self.definition, merge).await;
+        span.finish(done, |page| (page.items.len(), page.capacity))
+    }
+
+    /// Reads down the order of the table, across all its partitions.
+    pub async fn walk(&self, walk: Walk<'_>) -> Result<WalkPage> {
+        self.definition.check_walk(&walk)?;
+        let span = self.span("walk", None);
+        let done = self.backend().walk(&self.definition, walk).await;
         span.finish(done, |page| (page.items.len(), page.capacity))
     }
 
