@@ -297,7 +297,14 @@ fn from_description(table: &TableDescription, ttl: Option<String>) -> Result<Tab
     let stream = table.stream_specification().is_some_and(|stream| {
         stream.stream_enabled && stream.stream_view_type == Some(StreamViewType::NewAndOldImages)
     });
-    Ok(normalized(TableDefinition { name: name.to_owned(), key, indexes, order: None, ttl, stream }))
+    Ok(normalized(TableDefinition {
+        name: name.to_owned(),
+        key,
+        indexes,
+        order: None,
+        ttl,
+        stream,
+    }))
 }
 
 fn from_schema(

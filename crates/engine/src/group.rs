@@ -407,8 +407,7 @@ impl<'v> CommitGroup<'v> {
         let mut rows: Vec<EngineRow> = Vec::with_capacity(keys.len());
         for key in keys {
             let item = self.item(key)?;
-            let place =
-                |item| keys::order_key_of(entry.number, &entry.definition, item, key);
+            let place = |item| keys::order_key_of(entry.number, &entry.definition, item, key);
             if let Some(place) = item.as_ref().and_then(place) {
                 rows.push((place, Some(key.clone())));
             }

@@ -10,9 +10,9 @@ use async_trait::async_trait;
 pub use decorator::BackendDecorator;
 
 use crate::{
-    BatchGet, BatchWrite, Capacity, Delete, Get, Invalid, Item, Merge, Position, Put, Query, Result, Scan,
-    ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
-    Walk,
+    BatchGet, BatchWrite, Capacity, Delete, Get, Invalid, Item, Merge, Position, Put, Query,
+    Result, Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction,
+    Update, Walk,
 };
 
 /// The optional guarantees of a backend.

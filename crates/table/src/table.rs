@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::backend::{Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend, WalkPage, WriteOutput};
+use crate::backend::{
+    Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend, WalkPage, WriteOutput,
+};
 use crate::check::check_transact_get;
 use crate::trace::{Observer, TableOperation};
 use crate::{
     BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Merge, Put, Query, Result,
-    Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
-    Walk,
+    Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update, Walk,
 };
 
 /// A store: all its tables, and the transactions that span them.

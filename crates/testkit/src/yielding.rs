@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use roundtable_model::table::{
     Backend, BackendDecorator, BatchGet, BatchWrite, Capacity, Delete, Get, GetManyOutput,
     GetOutput, ItemPage, Merge, Put, Query, Result, Scan, ShardInfo, SharedBackend, StreamPage,
-    StreamRead, TableDefinition, TableGet, Transaction, Update, Walk, WalkPage,
-    WriteOutput,
+    StreamRead, TableDefinition, TableGet, Transaction, Update, Walk, WalkPage, WriteOutput,
 };
 
 #[derive(Clone, Debug)]

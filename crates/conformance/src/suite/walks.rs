@@ -122,15 +122,15 @@ pub(super) async fn a_walk_needs_an_order(bench: &TestBench) {
     let detail = format!("table {:?} has no order", table.definition().name);
     let wants = |_: &str| true;
     let unordered = Walk { below: None, wants: &wants, limit: 1, passed_max: 1 };
-    invalid(table.walk(unordered.clone()).await, Invalid::Rejected { detail });
+    assert_eq!(invalid(table.walk(unordered.clone()).await), Invalid::Rejected { detail });
     let key = KeyDefinition::partition("PK").sorted_by("SK", KeyKind::N);
     let order = Some(SortOrder { partition_prefix: "A".into(), sort_prefix: "T".into() });
     let numbered = TableDefinition { order, ..TableDefinition::new(bench.name(), key) };
     let detail = format!("table {:?} needs text keys to have an order", numbered.name);
-    invalid(bench.store.create_table(numbered).await, Invalid::Rejected { detail });
+    assert_eq!(invalid(bench.store.create_table(numbered).await), Invalid::Rejected { detail });
     let table = bench.table_of(ordered(bench)).await;
     if bench.store.capabilities().walks {
-        invalid(table.walk(Walk { limit: 0, ..unordered }).await, Invalid::ZeroLimit);
+        assert_eq!(invalid(table.walk(Walk { limit: 0, ..unordered }).await), Invalid::ZeroLimit);
     } else {
         assert!(table.walk(unordered).await.is_err());
     }

@@ -62,9 +62,8 @@ impl PackedActivities {
     /// Roughly the memory they take on the heap.
     pub(super) fn bytes(&self) -> usize {
         let whole = self.whole.iter().flat_map(|whole| &whole.0);
-        let whole = whole.map(|entry| {
-            size_of::<usize>() + entry.as_ref().map_or(0, |entry| entry.bytes())
-        });
+        let whole =
+            whole.map(|entry| size_of::<usize>() + entry.as_ref().map_or(0, |entry| entry.bytes()));
         size_of_val(&*self.records) + whole.sum::<usize>()
     }
 

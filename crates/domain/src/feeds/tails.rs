@@ -6,8 +6,8 @@ use roundtable_model::{ActorId, Time};
 
 use super::cached_activity::CachedActivity;
 use super::clock_cache::ClockCache;
-use super::pending_loads::{LoadTicket, PendingLoads};
 use super::packed::PackedActivities;
+use super::pending_loads::{LoadTicket, PendingLoads};
 use super::position::FeedPosition;
 
 /// The newest activities of one actor, without gaps.

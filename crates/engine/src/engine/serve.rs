@@ -3,8 +3,8 @@
 use roundtable_table::{
     Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, GetManyOutput, GetOutput,
     Invalid, Item, ItemPage, Limit, Merge, Put, Query, ReadMode, Result, Scan, ShardInfo,
-    StreamPage, StreamRead, TableDefinition, TableGet, TableWrite, Transaction, Update,
-    Walk, WalkPage, WriteOutput, async_trait, limits,
+    StreamPage, StreamRead, TableDefinition, TableGet, TableWrite, Transaction, Update, Walk,
+    WalkPage, WriteOutput, async_trait, limits,
 };
 
 use super::Engine;

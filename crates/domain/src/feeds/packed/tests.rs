@@ -95,10 +95,10 @@ proptest! {
             prop_assert_eq!(kept, expected);
             for (place, position) in map.keys().enumerate() {
                 prop_assert_eq!(packed.count_below(position), place);
-                prop_assert_eq!(packed.position_at(place).as_ref(), Some(position));
+                prop_assert_eq!(packed.position_at(place), Some(position.clone()));
             }
             prop_assert_eq!(packed.newest(), map.keys().last().map(|position| position.at));
-            prop_assert_eq!(packed.oldest().as_ref(), map.keys().next());
+            prop_assert_eq!(packed.oldest(), map.keys().next().cloned());
         }
         packed.truncate(0);
         prop_assert_eq!(packed.bytes(), 0);
