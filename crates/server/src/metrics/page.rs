@@ -191,9 +191,7 @@ impl MetricsPage {
         ];
         let name = "roundtable_memory_entries";
         self.begin(name, "gauge", "Entries of the caches behind pages.");
-        caches
-            .iter()
-            .for_each(|(cache, entries, _)| self.sample(name, &[("cache", cache)], entries));
+        caches.iter().for_each(|(cache, entries, _)| self.sample(name, &[("cache", cache)], entries));
         let name = "roundtable_memory_bytes";
         self.begin(name, "gauge", "Estimated bytes of the caches behind pages.");
         caches.iter().for_each(|(cache, _, bytes)| self.sample(name, &[("cache", cache)], bytes));
