@@ -22,7 +22,7 @@ use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 /// Activities of all actors that a page passes for each home in a circle, before homes are read one by
 /// one: a membership test costs less than reading a home.
 const PASSED_PER_HOME: usize = 3;
-/// Passing so many is always worth it.
+/// Passing so many in memory is always worth it. In the table it is not: a few homes are read faster.
 const PASSED_MIN: usize = 200;
 /// A reader's own activities that memory may not have yet.
 const OWN_NEWEST: usize = 10;
@@ -125,9 +125,10 @@ impl Feeds {
         below: Option<&FeedPosition>,
         wanted: usize,
     ) -> Result<Option<(Candidates, bool)>, ServiceError> {
-        let passed_max = PASSED_MIN + circle.homes.len() * PASSED_PER_HOME;
+        let passed_max = circle.homes.len() * PASSED_PER_HOME;
         let is_mine = |entry: &CachedActivity| circle.includes(entry);
-        let found = match self.memory().recent(below, wanted, passed_max, is_mine) {
+        let recent = self.memory().recent(below, wanted, PASSED_MIN + passed_max, is_mine);
+        let found = match recent {
             Some(found) => Some(found),
             None => {
                 let passed_max = passed_max.min(self.context.settings().feed.walk_max);
