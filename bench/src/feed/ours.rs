@@ -44,7 +44,7 @@ impl Ours {
         let engine = Engine::open(dir, options)?;
         let runtime = Builder::new_multi_thread().enable_all().build()?;
         let written = runtime.block_on(async {
-            let context = context(&engine, true).await?;
+            let context = context(&engine, settings(true)).await?;
             items::write(context.core().table(), town, BATCHES_AT_ONCE).await
         })?;
         drop(runtime);
@@ -54,9 +54,21 @@ impl Ours {
 
     /// Opens a town with default settings except rate limits: a few users act for many here.
     pub(super) fn open(dir: &Path, quick: bool) -> Result<Self> {
+        Self::open_with(dir, settings(quick))
+    }
+
+    /// Opens a town whose pages never walk down the activities of all actors in the table, so that
+    /// they read those of single actors into memory.
+    pub(super) fn open_without_walks(dir: &Path, quick: bool) -> Result<Self> {
+        let mut settings = settings(quick);
+        settings.feed.walk_max = 0;
+        Self::open_with(dir, settings)
+    }
+
+    fn open_with(dir: &Path, settings: Settings) -> Result<Self> {
         let engine = Engine::open(dir, Options::default())?;
         let runtime = Builder::new_multi_thread().enable_all().build()?;
-        let context = runtime.block_on(context(&engine, quick))?;
+        let context = runtime.block_on(context(&engine, settings))?;
         let bus = LiveBus::new(context.clone());
         let feeds = Feeds::new(context.clone(), &bus);
         Ok(Self { engine, runtime, context, bus, feeds })
@@ -87,6 +99,20 @@ impl Ours {
     /// Reads the latest activities into memory.
     pub(super) fn warm_up(&self) -> Result<()> {
         Ok(self.runtime.block_on(self.bus.warm_up())?)
+    }
+
+    /// Reads the latest activities into memory, and calls `read` until that is done; returns how long
+    /// it took.
+    pub(super) fn warm_up_beside(&self, mut read: impl FnMut() -> Result<()>) -> Result<Duration> {
+        let (bus, started) = (self.bus.clone(), Instant::now());
+        let load = self.runtime.spawn(async move {
+            bus.warm_up().await?;
+            anyhow::Ok(started.elapsed())
+        });
+        while !load.is_finished() {
+            read()?;
+        }
+        self.runtime.block_on(load)?
     }
 
     pub(super) fn figures(&self) -> FeedStats {
@@ -206,14 +232,14 @@ pub(super) fn recent_max(quick: bool) -> usize {
     settings(quick).feed.memory.recent
 }
 
-async fn context(engine: &Engine, quick: bool) -> Result<Context> {
+async fn context(engine: &Engine, settings: Settings) -> Result<Context> {
     let clock = Arc::new(SystemClock);
     let parts = ContextParts {
         store: Store::new(engine.clone()),
         clock: clock.clone(),
         ids: IdGenerator::from_os(clock)?,
         entropy: Entropy::from_os()?,
-        settings: settings(quick),
+        settings,
         fingerprint_key: [9; 32],
     };
     Ok(Context::open(parts).await?)

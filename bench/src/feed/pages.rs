@@ -26,6 +26,8 @@ const FLAT_MAX: f64 = 4.0;
 const DEPTH_MAX: f64 = 2.0;
 /// The number of the late page.
 const FAR: usize = 20;
+/// The required ratio of a page beyond the cached activities to Postgres.
+const DEEP_MIN: f64 = 1.0;
 /// Readers whose feeds are read beyond the cached activities.
 const DEEP_READERS: usize = 3;
 /// The maximum number of entries of a page.
@@ -127,6 +129,10 @@ fn deep(town: &Town, recent_max: usize, timer: &PageTimer<'_>, report: &mut Repo
         let measured = timer.measure(&positions)?;
         let label = format!("page beyond memory, {followees} followees, µs");
         report.figure(label, Better::Lower, measured.figures());
+        report.note(measured.summary(&format!("page beyond memory, {followees} followees")));
+        if let Some(times) = measured.times() {
+            report.at_least(format!("beyond-{followees}"), times, DEEP_MIN);
+        }
     }
     Ok(())
 }

@@ -145,7 +145,8 @@ async fn tables(store: &Store, names: &TableNames) -> Result<Tables, CommandErro
 
 async fn table(store: &Store, shape: &TableShape, name: &str) -> Result<Table, CommandError> {
     let (found, expected) = (store.table(name).await?, shape.definition(name));
-    if **found.definition() != expected {
+    // An order is kept by the embedded store only, from the first start that knows of it.
+    if !found.definition().is_same_but_order(&expected) {
         let differences = differences(found.definition(), &expected);
         return Err(CommandError::TableMismatch { table: expected.name, differences });
     }

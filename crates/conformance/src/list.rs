@@ -387,6 +387,13 @@ macro_rules! for_each_case {
                 an_expired_item_that_is_written_over_went_for_its_age
                 an_index_forgets_an_expired_item_that_is_written_over
             }
+            walks {
+                a_walk_finds_all_partitions_from_the_greatest_sort_key
+                walk_pages_join_to_the_whole
+                a_walk_sees_every_write
+                an_order_can_be_added_to_a_table
+                a_walk_needs_an_order
+            }
             merge {
                 the_newest_are_those_of_all_sorted
                 the_oldest_are_those_of_all_sorted

@@ -17,7 +17,7 @@ use roundtable_table::{
     Backend, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Clock, Delete, Error, Get,
     GetManyOutput, GetOutput, Invalid, ItemPage, Limit, Merge, Put, Query, ReadMode, Result, Scan,
     Sequence, ShardInfo, StreamPage, StreamRead, StreamStart, TableDefinition, TableGet,
-    TableWrite, Transaction, Update, Write, WriteOutput, limits,
+    TableWrite, Transaction, Update, Walk, WalkPage, Write, WriteOutput, limits,
 };
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -132,13 +132,24 @@ impl Backend for Reference {
             strong_index_reads: true,
             single_process: true,
             transaction_conflicts: false,
+            walks: true,
         }
     }
 
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
         let mut state = self.state.lock();
-        match state.tables.get(&definition.name) {
-            Some(table) if table.definition == *definition => Ok(()),
+        match state.tables.get_mut(&definition.name) {
+            Some(table) if table.definition.is_same_but_order(definition) => {
+                match (&table.definition.order, &definition.order) {
+                    (_, None) => Ok(()),
+                    (None, Some(order)) => {
+                        table.definition.order = Some(order.clone());
+                        Ok(())
+                    }
+                    (Some(kept), Some(wanted)) if kept == wanted => Ok(()),
+                    _ => Err(Error::TableExists { table: definition.name.clone() }),
+                }
+            }
             Some(_) => Err(Error::TableExists { table: definition.name.clone() }),
             None => {
                 let table = TableState::new(definition.clone());
@@ -282,6 +293,11 @@ impl Backend for Reference {
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         let now = self.now_seconds();
         Ok(self.read(&table.name, |table| table.merge(&merge, now))??)
+    }
+
+    async fn walk(&self, table: &TableDefinition, walk: Walk<'_>) -> Result<WalkPage> {
+        let now = self.now_seconds();
+        self.read(&table.name, |table| table.walk(&walk, now))
     }
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {

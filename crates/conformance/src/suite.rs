@@ -32,6 +32,7 @@ mod tables;
 mod tokens;
 mod transactions;
 mod updates;
+mod walks;
 
 use crate::run::Case;
 

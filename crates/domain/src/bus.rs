@@ -115,7 +115,7 @@ impl LiveBus {
             self.catch_up().await?;
             self.state.reader.wait(table).await
         });
-        // Concurrently, because it scans the whole table.
+        // Concurrently, because it takes a while.
         let load = repeat("feeds", || async {
             let mut changed = self.feed_memory().log().changes();
             self.warm_up().await?;
@@ -146,7 +146,8 @@ impl LiveBus {
     /// Loads the latest activities of all actors, unless they are loaded or other processes write
     /// as well. Pages of feeds are correct without it, but some cost more.
     pub async fn warm_up(&self) -> Result<(), ServiceError> {
-        if self.feed_memory().needs_ring() {
+        let may_load = self.state.context.store().capabilities().walks;
+        if may_load && self.feed_memory().needs_ring() {
             // Changes during the load are applied only once the position in the stream is fixed.
             self.catch_up().await?;
             self.feed_memory().fill_ring(&self.state.context).await?;

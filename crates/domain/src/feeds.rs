@@ -15,11 +15,13 @@ mod home;
 mod live;
 mod memory;
 mod merge;
+mod packed;
 mod pending_loads;
 mod position;
 mod ring;
 mod stored_feed;
 mod tails;
+mod walk;
 
 use std::sync::Arc;
 

@@ -154,6 +154,9 @@ pub struct FeedSettings {
     /// Milliseconds after a follow from which copies can be relied on: by then indexes, clocks and
     /// commits in progress have caught up.
     pub margin_ms: u64,
+    /// Activities of all actors that a page passes in the order of time, in one step, before it reads
+    /// single actors.
+    pub walk_max: usize,
     pub memory: FeedMemorySettings,
 }
 
@@ -350,6 +353,7 @@ impl Default for FeedSettings {
             trim_one_in: 200,
             ttl_days: 45,
             margin_ms: 60_000,
+            walk_max: 20_000,
             memory: FeedMemorySettings::default(),
         }
     }

@@ -60,6 +60,7 @@ impl Backend for Dynamo {
             strong_index_reads: false,
             single_process: false,
             transaction_conflicts: true,
+            walks: false,
         }
     }
 

@@ -202,6 +202,8 @@ impl TablePoll {
 
 /// Normalizes a definition: DynamoDB does not keep the order of indexes and included attributes.
 fn normalized(mut definition: TableDefinition) -> TableDefinition {
+    // DynamoDB keeps no order.
+    definition.order = None;
     definition.indexes.sort_by(|a, b| a.name.cmp(&b.name));
     for index in &mut definition.indexes {
         index.projection = match std::mem::take(&mut index.projection) {
@@ -295,7 +297,14 @@ fn from_description(table: &TableDescription, ttl: Option<String>) -> Result<Tab
     let stream = table.stream_specification().is_some_and(|stream| {
         stream.stream_enabled && stream.stream_view_type == Some(StreamViewType::NewAndOldImages)
     });
-    Ok(normalized(TableDefinition { name: name.to_owned(), key, indexes, ttl, stream }))
+    Ok(normalized(TableDefinition {
+        name: name.to_owned(),
+        key,
+        indexes,
+        order: None,
+        ttl,
+        stream,
+    }))
 }
 
 fn from_schema(

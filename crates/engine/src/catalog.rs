@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use roundtable_table::{
     Attributes, Error, IndexDefinition, IndexProjection, Item, KeyAttribute, KeyDefinition,
-    KeyKind, Result, TableDefinition, Value,
+    KeyKind, Result, SortOrder, TableDefinition, Value,
 };
 
 use crate::record::EngineRow;
@@ -24,6 +24,8 @@ static EMPTY: Bytes = Bytes::new();
 pub(crate) struct TableEntry {
     pub(crate) number: u16,
     pub(crate) definition: TableDefinition,
+    /// False while items from before the table had an order are being added to it.
+    pub(crate) is_ordered: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -80,11 +82,11 @@ impl Catalog {
             }
             Some(_) => value.as_ref().unwrap_or(&EMPTY),
         };
-        let definition = decode(value).ok_or_else(|| Error::Damaged {
+        let (definition, is_ordered) = decode(value).ok_or_else(|| Error::Damaged {
             location: format!("the definition of table {number}"),
             detail: String::from("it cannot be read"),
         })?;
-        let entry = Arc::new(TableEntry { number, definition });
+        let entry = Arc::new(TableEntry { number, definition, is_ordered });
         self.tables.insert(entry.definition.name.clone(), Arc::clone(&entry));
         self.numbers.insert(number, entry);
         Ok(())
@@ -107,10 +109,15 @@ fn number_of(key: &[u8]) -> Option<u16> {
     }
 }
 
-/// Returns the row that stores a table's definition, or marks the table as deleted.
-pub(crate) fn table_row(number: u16, definition: Option<&TableDefinition>) -> EngineRow {
-    let value = definition.map_or_else(Bytes::new, encode);
-    (row_key(ROW_TABLE, &number.to_be_bytes()), Some(value))
+/// Returns the row that stores a table's definition. `is_ordered` says whether all items that belong
+/// into its order are there.
+pub(crate) fn table_row(number: u16, definition: &TableDefinition, is_ordered: bool) -> EngineRow {
+    (row_key(ROW_TABLE, &number.to_be_bytes()), Some(encode(definition, is_ordered)))
+}
+
+/// Returns the row that marks a table as deleted.
+pub(crate) fn deleted_row(number: u16) -> EngineRow {
+    (row_key(ROW_TABLE, &number.to_be_bytes()), Some(Bytes::new()))
 }
 
 /// Returns the row of a deleted table whose data is fully removed.
@@ -141,7 +148,7 @@ pub(crate) fn hold_of((key, value): &EngineRow) -> Option<(String, Option<u64>)>
 }
 
 /// Encodes a definition as an item, which is self-describing.
-fn encode(definition: &TableDefinition) -> Bytes {
+fn encode(definition: &TableDefinition, is_ordered: bool) -> Bytes {
     let indexes = definition.indexes.iter().map(|index| {
         let include = match &index.projection {
             IndexProjection::All => Value::Bool(true),
@@ -160,6 +167,14 @@ fn encode(definition: &TableDefinition) -> Bytes {
         (String::from("indexes"), Value::L(indexes.collect())),
         (String::from("stream"), Value::Bool(definition.stream)),
     ]);
+    if let Some(order) = &definition.order {
+        let order = [
+            ("partitions", Value::from(&order.partition_prefix)),
+            ("sorts", Value::from(&order.sort_prefix)),
+            ("complete", Value::Bool(is_ordered)),
+        ];
+        attributes.insert(String::from("order"), Value::map(order));
+    }
     if let Some(ttl) = &definition.ttl {
         attributes.insert(String::from("ttl"), Value::from(ttl));
     }
@@ -172,7 +187,7 @@ fn encode_key(key: &KeyDefinition) -> Value {
     }))
 }
 
-fn decode(stored: &Bytes) -> Option<TableDefinition> {
+fn decode(stored: &Bytes) -> Option<(TableDefinition, bool)> {
     let attributes = Item::from_stored(stored.clone())?.to_attributes();
     let Value::L(indexes) = attributes.get("indexes")? else { return None };
     let indexes = indexes.iter().map(|index| {
@@ -191,13 +206,25 @@ fn decode(stored: &Bytes) -> Option<TableDefinition> {
         let name = index.get("name")?.as_text()?.to_owned();
         Some(IndexDefinition { name, key: decode_key(index.get("key")?)?, projection })
     });
-    Some(TableDefinition {
+    let (order, is_ordered) = match attributes.get("order") {
+        Some(Value::M(order)) => {
+            let text = |name| Some(order.get(name)?.as_text()?.to_owned());
+            let (partition_prefix, sort_prefix) = (text("partitions")?, text("sorts")?);
+            let is_complete = matches!(order.get("complete")?, Value::Bool(true));
+            (Some(SortOrder { partition_prefix, sort_prefix }), is_complete)
+        }
+        Some(_) => return None,
+        None => (None, false),
+    };
+    let definition = TableDefinition {
         name: attributes.get("name")?.as_text()?.to_owned(),
         key: decode_key(attributes.get("key")?)?,
         indexes: indexes.collect::<Option<_>>()?,
+        order,
         ttl: attributes.get("ttl").and_then(Value::as_text).map(str::to_owned),
         stream: matches!(attributes.get("stream")?, Value::Bool(true)),
-    })
+    };
+    Some((definition, is_ordered))
 }
 
 fn decode_key(value: &Value) -> Option<KeyDefinition> {

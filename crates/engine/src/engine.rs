@@ -1,6 +1,7 @@
 //! The engine: opens a data directory, runs its threads, and serves the table contract.
 
 mod open;
+mod order;
 mod serve;
 
 use std::path::Path;

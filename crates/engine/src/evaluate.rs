@@ -105,7 +105,7 @@ pub(crate) fn derive(
     sequence: u64,
     out: &mut Vec<RunWrite>,
 ) {
-    let TableEntry { number, definition } = entry;
+    let TableEntry { number, definition, .. } = entry;
     let image = change.new.as_ref().or(change.old.as_ref());
     let Some(key) = image.and_then(|item| keys::item_key_of(*number, &definition.key, item)) else {
         return;
@@ -127,6 +127,10 @@ pub(crate) fn derive(
         let space = keys::index_space(position);
         let entry_key = |item: &Item| keys::entry_key_of(*number, space, index, item, &key);
         entry_moves(old.and_then(entry_key), new.and_then(entry_key));
+    }
+    if definition.order.is_some() {
+        let place = |item: &Item| keys::order_key_of(*number, definition, item, &key);
+        entry_moves(old.and_then(place), new.and_then(place));
     }
     if definition.ttl.is_some() {
         let expires =

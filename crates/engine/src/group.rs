@@ -49,6 +49,8 @@ pub(crate) enum WriterRequest {
     CreateTable(TableDefinition, ReplySender<()>),
     DeleteTable(String, ReplySender<()>),
     Rows(Vec<EngineRow>, ReplySender<()>),
+    /// Adds the items of these keys to the order of their table; without keys, marks it as complete.
+    Order(Arc<TableEntry>, Vec<Bytes>, ReplySender<()>),
     /// Removes the items that are expired; replies with their number.
     Expire(Arc<TableEntry>, Vec<Bytes>, ReplySender<usize>),
     /// Deletes the tokens that have expired.
@@ -200,6 +202,9 @@ impl<'v> CommitGroup<'v> {
             WriterRequest::Rows(rows, reply) => {
                 self.record(Vec::new(), rows);
                 PendingReply::Done(reply, Ok(()))
+            }
+            WriterRequest::Order(entry, keys, reply) => {
+                PendingReply::Done(reply, self.order(&entry, &keys))
             }
             WriterRequest::Expire(entry, keys, reply) => {
                 PendingReply::Count(reply, self.expire(&entry, &keys))
@@ -367,19 +372,50 @@ impl<'v> CommitGroup<'v> {
     }
 
     fn create_table(&mut self, definition: &TableDefinition) -> Result<()> {
-        if let Ok(existing) = self.catalog.get(&definition.name) {
-            return if existing.definition == *definition {
-                Ok(())
-            } else {
-                Err(Error::TableExists { table: definition.name.clone() })
-            };
+        let Ok(existing) = self.catalog.get(&definition.name) else {
+            let number = self.catalog.next_number()?;
+            return self.change_catalog(catalog::table_row(number, definition, true));
+        };
+        let (number, ordered) = (existing.number, &existing.definition.order);
+        let is_same = existing.definition.is_same_but_order(definition);
+        match &definition.order {
+            // An order is no reason to refuse a table to callers who do not know of it.
+            None if is_same => Ok(()),
+            Some(_) if is_same && *ordered == definition.order => Ok(()),
+            Some(_) if is_same && ordered.is_none() => {
+                self.change_catalog(catalog::table_row(number, definition, false))
+            }
+            _ => Err(Error::TableExists { table: definition.name.clone() }),
         }
-        self.change_catalog(catalog::table_row(self.catalog.next_number()?, Some(definition)))
     }
 
     fn delete_table(&mut self, name: &str) -> Result<()> {
         let number = self.catalog.get(name)?.number;
-        self.change_catalog(catalog::table_row(number, None))
+        self.change_catalog(catalog::deleted_row(number))
+    }
+
+    /// Adds items to the order of their table as they are now. Later changes keep it current.
+    fn order(&mut self, entry: &TableEntry, keys: &[Bytes]) -> Result<()> {
+        // The table may have been deleted since its items were read.
+        let Some(entry) = self.catalog.by_number(entry.number).map(Arc::clone) else {
+            return Ok(());
+        };
+        if keys.is_empty() {
+            let TableEntry { number, definition, .. } = &*entry;
+            return self.change_catalog(catalog::table_row(*number, definition, true));
+        }
+        let mut rows: Vec<EngineRow> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let item = self.item(key)?;
+            let place = |item| keys::order_key_of(entry.number, &entry.definition, item, key);
+            if let Some(place) = item.as_ref().and_then(place) {
+                rows.push((place, Some(key.clone())));
+            }
+        }
+        if !rows.is_empty() {
+            self.record(Vec::new(), rows);
+        }
+        Ok(())
     }
 
     fn change_catalog(&mut self, row: EngineRow) -> Result<()> {

@@ -3,6 +3,7 @@
 //! ```text
 //! item   := table:u16be 0x00 partition sort           sort raw: it comes last
 //! entry  := table:u16be n    partition sort' base     n: 1-based index; sort' escaped, terminated
+//! order  := table:u16be 0xfe 0x00 sort' base          an index of one partition, which has no name
 //! expiry := table:u16be 0xff seconds:u64be base       read by the sweep
 //! partition := len:u8 bytes | 0xff blake3             longer ones by hash: only equality matters
 //! base   := partition sort of the item | blake3 of both when the entry would grow too long
@@ -14,14 +15,19 @@
 use crate::filter::Fingerprint;
 use crate::memtable::Run;
 use bytes::Bytes;
-use roundtable_table::{IndexDefinition, Item, Key, KeyDefinition, Scalar, SortRange, ValueRef};
+use roundtable_table::{
+    IndexDefinition, Item, Key, KeyDefinition, Scalar, SortRange, TableDefinition, ValueRef,
+};
 
 pub(crate) const TREE_KEY_BYTES_MAX: usize = 1982;
 pub(crate) const ITEMS: u8 = 0;
+pub(crate) const ORDER: u8 = 0xfe;
 pub(crate) const EXPIRY: u8 = 0xff;
 /// Bytes of table number and space.
 pub(crate) const PREFIX_BYTES: usize = 3;
 
+/// All entries of an order are in one partition.
+const ORDER_PARTITION: &str = "";
 const HASH_BYTES: usize = 32;
 const LONG_PARTITION: u8 = 0xff;
 
@@ -199,6 +205,23 @@ pub(crate) fn entry_key_of(
     Some(entry_key(table, space, partition, sort, item_key))
 }
 
+/// Encodes the key of an item's entry in the order of its table; `None` if the item is not in it.
+pub(crate) fn order_key_of(
+    table: u16,
+    definition: &TableDefinition,
+    item: &Item,
+    item_key: &[u8],
+) -> Option<Bytes> {
+    let sort = ValueRef::S(definition.sort_in_order(item)?);
+    Some(entry_key(table, ORDER, ValueRef::S(ORDER_PARTITION), Some(sort), item_key))
+}
+
+/// The range of a table's order below a sort key.
+pub(crate) fn order_range(table: u16, below: Option<&str>) -> KeyRange {
+    let below = below.map_or(SortRange::All, |below| SortRange::Less(Scalar::from(below)));
+    Partition::new(table, ORDER, &Scalar::from(ORDER_PARTITION)).range(&below)
+}
+
 fn entry_key(
     table: u16,
     space: u8,
@@ -247,6 +270,24 @@ pub(crate) fn entry_value(entry_key: &[u8], item_key: &[u8]) -> Vec<u8> {
         Ok(offset) if entry_key.ends_with(base) => offset.to_le_bytes().to_vec(),
         _ => item_key.to_vec(),
     }
+}
+
+/// Returns the item key of an entry without the table, as it was encoded.
+pub(crate) fn base_of_entry<'e>(entry_key: &'e [u8], value: &'e [u8]) -> Option<&'e [u8]> {
+    match <[u8; 2]>::try_from(value) {
+        Ok(offset) => entry_key.get(usize::from(u16::from_le_bytes(offset))..),
+        Err(_) => value.get(PREFIX_BYTES..),
+    }
+}
+
+/// Splits an item key without its table into partition and sort; the partition is `None` if only its
+/// hash is in the key.
+pub(crate) fn split_base(base: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let (len, rest) = base.split_first()?;
+    let is_hash = *len == LONG_PARTITION;
+    let len = if is_hash { HASH_BYTES } else { usize::from(*len) };
+    let (partition, sort) = rest.split_at_checked(len)?;
+    Some(((!is_hash).then_some(partition), sort))
 }
 
 /// Returns the item key of an entry.

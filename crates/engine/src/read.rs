@@ -5,8 +5,9 @@ use std::collections::BinaryHeap;
 
 use bytes::Bytes;
 use roundtable_table::{
-    Capacity, Condition, Error, IndexDefinition, Item, ItemPage, Merge, Order, Path, Position,
-    Query, ReadMode, Result, Scalar, Scan, SortRange, limits, project_index,
+    Capacity, Condition, Error, IndexDefinition, Invalid, Item, ItemPage, Merge, Order, Path,
+    Position, Query, ReadMode, Result, Scalar, Scan, SortRange, Walk, WalkPage, limits,
+    project_index,
 };
 
 use crate::catalog::TableEntry;
@@ -50,10 +51,7 @@ impl<'a> ReadSource<'a> {
         } else {
             let key = keys::item_key_of_entry(entry.key(), entry.value());
             let item = key.map(|key| snapshot.get(&key)).transpose()?.flatten();
-            item.ok_or_else(|| Error::Damaged {
-                location: format!("the index entry {:?}", Bytes::copy_from_slice(entry.key())),
-                detail: String::from("its item is missing"),
-            })?
+            item.ok_or_else(|| damaged_entry(entry.key(), "its item is missing"))?
         };
         let item = Item::from_stored(stored).ok_or_else(|| Error::Damaged {
             location: format!("an item of {:?}", self.entry.definition.name),
@@ -185,6 +183,62 @@ pub(crate) fn scan(
         })
     };
     fill(&source, snapshot, &mut cursor, &wanted, in_other_segment)
+}
+
+/// Reads down the order of a table.
+pub(crate) fn walk(
+    entry: &TableEntry,
+    snapshot: &Snapshot<'_>,
+    walk: &Walk<'_>,
+    now_seconds: u64,
+) -> Result<WalkPage> {
+    if !entry.is_ordered {
+        let detail = format!("the order of table {:?} is incomplete", entry.definition.name);
+        return Err(Invalid::Rejected { detail }.into());
+    }
+    let range = keys::order_range(entry.number, walk.below.as_deref());
+    let mut cursor = snapshot.walk(&range, Order::Descending, walk.passed_max.min(LOOK_AHEAD))?;
+    let mut items = Vec::with_capacity(walk.limit.min(LOOK_AHEAD));
+    let (mut passed, mut bytes) = (0, 0);
+    let (mut last_sort, mut item_key) = (Vec::new(), keys::prefix(entry.number, keys::ITEMS));
+    let mut down_to = None;
+    while let Some(found) = cursor.step()? {
+        let base = keys::base_of_entry(found.key(), found.value());
+        let base = base.ok_or_else(|| damaged_entry(found.key(), "it does not name an item"))?;
+        let (partition, sort) = keys::split_base(base)
+            .ok_or_else(|| damaged_entry(found.key(), "it does not name an item"))?;
+        let is_full = items.len() >= walk.limit || passed >= walk.passed_max;
+        if (is_full || bytes >= limits::PAGE_BYTES_MAX) && sort != last_sort {
+            down_to = Some(String::from_utf8_lossy(&last_sort).into_owned());
+            break;
+        }
+        passed += 1;
+        last_sort.clear();
+        last_sort.extend_from_slice(sort);
+        let is_known = |partition: &[u8]| std::str::from_utf8(partition).is_ok_and(walk.wants);
+        if !partition.is_none_or(is_known) {
+            continue;
+        }
+        item_key.truncate(keys::PREFIX_BYTES);
+        item_key.extend_from_slice(base);
+        let item = snapshot.get(&item_key)?.and_then(Item::from_stored);
+        let item = item.ok_or_else(|| damaged_entry(found.key(), "its item is missing"))?;
+        // A long partition is not in the entry.
+        let is_wanted = partition.is_some()
+            || item.text(&entry.definition.key.partition.name).is_some_and(walk.wants);
+        if is_wanted && !entry.definition.is_expired(&item, now_seconds) {
+            bytes += item.size();
+            items.push(item);
+        }
+    }
+    Ok(WalkPage { items, down_to, capacity: Capacity::read(bytes, ReadMode::Strong) })
+}
+
+fn damaged_entry(key: &[u8], detail: &str) -> Error {
+    Error::Damaged {
+        location: format!("the index entry {:?}", Bytes::copy_from_slice(key)),
+        detail: detail.to_owned(),
+    }
 }
 
 /// One partition of a merge: its next item, and a cursor for the rest.

@@ -17,6 +17,8 @@ pub(crate) struct TableAst {
     pub(crate) name: LitStr,
     pub(crate) indexes: Vec<IndexAst>,
     pub(crate) streamed: bool,
+    /// The entity whose items are also kept in the order of their sort keys.
+    pub(crate) ordered: Option<Ident>,
     pub(crate) entities: Vec<EntityAst>,
     pub(crate) patterns: Vec<PatternAst>,
     pub(crate) composites: Vec<CompositeAst>,

@@ -26,6 +26,7 @@ pub(crate) fn check(table: &TableAst) -> Result<()> {
     errors.add(check_unique(table.entities.iter().map(|entity| &entity.name), "entity"));
     errors.add(check_unique(table.patterns.iter().map(|pattern| &pattern.name), "access pattern"));
     errors.add(check_names(table));
+    errors.add(check_ordered(table));
     errors.0.map_or(Ok(()), Err)
 }
 
@@ -40,6 +41,16 @@ impl CheckErrors {
             None => self.0 = Some(error),
         }
     }
+}
+
+/// Rejects an order of items that the table does not have.
+fn check_ordered(table: &TableAst) -> Result<()> {
+    let Some(ordered) = &table.ordered else { return Ok(()) };
+    if table.entities.iter().any(|entity| entity.name == *ordered) {
+        return Ok(());
+    }
+    let problem = format!("the table has no entity `{ordered}`: name one whose items are walked");
+    Err(Error::new(ordered.span(), problem))
 }
 
 /// Rejects two entities whose items could have the same primary key.

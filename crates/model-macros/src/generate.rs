@@ -130,8 +130,8 @@ pub(crate) fn stubs(table: &TableAst) -> TokenStream {
         impl #handle {
             pub const SHAPE: &'static ::roundtable_model::shape::TableShape =
                 &::roundtable_model::shape::TableShape {
-                    name: "", doc: "", indexes: &[], stream: false, entities: &[], patterns: &[],
-                    composites: &[], accepted: &[],
+                    name: "", doc: "", indexes: &[], stream: false, ordered: ::std::option::Option::None,
+                    entities: &[], patterns: &[], composites: &[], accepted: &[],
                 };
 
             pub const fn on(table: ::roundtable_model::table::Table) -> Self {

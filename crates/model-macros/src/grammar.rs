@@ -17,6 +17,7 @@ mod word {
     syn::custom_keyword!(table);
     syn::custom_keyword!(of);
     syn::custom_keyword!(streamed);
+    syn::custom_keyword!(ordered);
     syn::custom_keyword!(access_patterns);
     syn::custom_keyword!(together);
     syn::custom_keyword!(accepted);
@@ -50,6 +51,8 @@ impl Parse for TableAst {
         let name = input.parse()?;
         let indexes = if input.peek(token::Paren) { listed(input)? } else { Vec::new() };
         let streamed = input.parse::<Option<word::streamed>>()?.is_some();
+        let ordered = input.parse::<Option<word::ordered>>()?;
+        let ordered = ordered.map(|_| input.parse()).transpose()?;
         let entities = many(input)?;
         input.parse::<word::access_patterns>()?;
         let patterns = many(input)?;
@@ -57,7 +60,18 @@ impl Parse for TableAst {
         let composites = composites.map(|_| many(input)).transpose()?.unwrap_or_default();
         let accepted = input.parse::<Option<word::accepted>>()?;
         let accepted = accepted.map(|_| many(input)).transpose()?.unwrap_or_default();
-        Ok(Self { doc, handle, name, indexes, streamed, entities, patterns, composites, accepted })
+        Ok(Self {
+            doc,
+            handle,
+            name,
+            indexes,
+            streamed,
+            ordered,
+            entities,
+            patterns,
+            composites,
+            accepted,
+        })
     }
 }
 

@@ -40,6 +40,19 @@ impl Id {
         Self(IdRepr::Ulid(ulid.to_bytes()))
     }
 
+    /// Returns the id of a ULID, given its bytes.
+    pub const fn from_ulid_bytes(bytes: [u8; 16]) -> Self {
+        Self(IdRepr::Ulid(bytes))
+    }
+
+    /// Returns its bytes, if it is a ULID. They order like the text.
+    pub const fn ulid_bytes(&self) -> Option<[u8; 16]> {
+        match self.0 {
+            IdRepr::Ulid(bytes) => Some(bytes),
+            IdRepr::Text(_) => None,
+        }
+    }
+
     /// Returns the time in it, if it is a ULID.
     pub fn time(&self) -> Option<Time> {
         match self.0 {

@@ -4,7 +4,8 @@
 //! may be absent, `mut` may change (by a rekey, which rewrites the index). `of (…)` are the fields
 //! that name its owners: the item is removed with any of them. A template names fields, or a method
 //! of one (`{created_at:day}`); `[#{shard}]` is empty for shard 0 and `#n` for the others. A key
-//! `if …` exists only if the condition holds. Parts never contain a `#`.
+//! `if …` exists only if the condition holds. Parts never contain a `#`. `ordered` names the entity
+//! whose items the embedded store also keeps in the order of their sort keys, across partitions.
 
 use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
@@ -27,7 +28,7 @@ use crate::{
 
 single_table! {
 /// The data of all users.
-table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
+table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     //                             PARTITION                            SORT
     /// A user, or a group that acts as one in the fediverse.
     User(id: UserId) + (created_at, mut nickname, mut email?, mut status) {

@@ -23,6 +23,8 @@ pub struct TableShape {
     pub doc: &'static str,
     pub indexes: &'static [Index],
     pub stream: bool,
+    /// The entity whose items are also kept in the order of their sort keys, on stores that can.
+    pub ordered: Option<&'static EntityShape>,
     /// The entities, in the order of the schema.
     pub entities: &'static [&'static EntityShape],
     /// The access patterns, in the order of the schema.
@@ -44,6 +46,10 @@ impl TableShape {
             if let Some(name) = index.name() {
                 table = table.with_index(name, key(*index));
             }
+        }
+        if let Some(entity) = self.ordered {
+            let KeyShape { partition, sort, .. } = entity.main();
+            table = table.with_order(partition.prefix(), sort.prefix());
         }
         if self.stream { table.with_stream() } else { table }
     }

@@ -66,7 +66,16 @@ fn facts(out: &mut String, table: &TableShape) {
         let _ = write!(out, "; {}", indexes.join(", "));
     }
     let stream = if table.stream { "Changes are streamed" } else { "Changes are not streamed" };
-    let _ = writeln!(out, ". Items expire at `ttl`. {stream}.");
+    let _ = write!(out, ". Items expire at `ttl`. {stream}.");
+    if let Some(entity) = table.ordered {
+        let name = code(entity.name);
+        let _ = write!(
+            out,
+            " The embedded store also keeps items of {name} in the order of their sort keys, across \
+             partitions; DynamoDB does not."
+        );
+    }
+    out.push('\n');
 }
 
 /// Writes the accepted findings of the lint.

@@ -246,6 +246,7 @@ impl TableDraft {
             doc: "All test entities.",
             indexes: &Index::SECONDARY,
             stream: true,
+            ordered: None,
             entities: leak(self.entities),
             patterns: leak(self.patterns),
             composites: leak(self.composites),

@@ -10,8 +10,9 @@ use async_trait::async_trait;
 pub use decorator::BackendDecorator;
 
 use crate::{
-    BatchGet, BatchWrite, Capacity, Delete, Get, Item, Merge, Position, Put, Query, Result, Scan,
-    ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
+    BatchGet, BatchWrite, Capacity, Delete, Get, Invalid, Item, Merge, Position, Put, Query,
+    Result, Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction,
+    Update, Walk,
 };
 
 /// The optional guarantees of a backend.
@@ -23,6 +24,8 @@ pub struct Capabilities {
     pub single_process: bool,
     /// A transaction can be cancelled because it conflicts with a concurrent one.
     pub transaction_conflicts: bool,
+    /// Keeps the [orders](crate::SortOrder) of tables, and reads down them.
+    pub walks: bool,
 }
 
 /// The result of reading one item.
@@ -54,6 +57,17 @@ pub struct ItemPage {
     pub next: Option<Position>,
     /// Number of items read, before the filter.
     pub evaluated: usize,
+    pub capacity: Capacity,
+}
+
+/// The result of a [`Walk`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkPage {
+    /// The wanted items, from the greatest sort key down.
+    pub items: Vec<Item>,
+    /// The last sort key passed: of it and all above, no wanted item is missing. `None` if nothing is
+    /// left.
+    pub down_to: Option<String>,
     pub capacity: Capacity,
 }
 
@@ -111,6 +125,12 @@ pub trait Backend: Send + Sync + fmt::Debug + 'static {
 
     /// Reads the first items, by sort key, across partitions.
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage>;
+
+    /// Reads down the order of a table, if [`Capabilities::walks`].
+    async fn walk(&self, table: &TableDefinition, _: Walk<'_>) -> Result<WalkPage> {
+        let detail = format!("this store does not keep the order of table {:?}", table.name);
+        Err(Invalid::Rejected { detail }.into())
+    }
 
     /// Returns the shards of the table's stream, parents before children.
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>>;

@@ -13,7 +13,7 @@ use crate::update::UpdateAction;
 use crate::{
     BatchGet, BatchWrite, Check, Condition, Delete, Get, Invalid, Item, Key, Merge, Path, Position,
     Put, Query, Scalar, Scan, SortRange, StreamRead, TableDefinition, TableGet, TableWrite, Term,
-    Transaction, Update, Write,
+    Transaction, Update, Walk, Write,
 };
 
 type CheckResult = Result<(), Invalid>;
@@ -255,6 +255,17 @@ impl TableDefinition {
         at_most(Limit::MergeItems, merge.limit, limits::MERGE_ITEMS_MAX, &*self.name)?;
         self.check_projection(&merge.projection, None)?;
         self.check_projected(index, &merge.projection, None)
+    }
+
+    pub(crate) fn check_walk(&self, walk: &Walk<'_>) -> CheckResult {
+        if self.order.is_none() {
+            let detail = format!("table {:?} has no order", self.name);
+            return Err(Invalid::Rejected { detail });
+        }
+        if walk.limit == 0 || walk.passed_max == 0 {
+            return Err(Invalid::ZeroLimit);
+        }
+        Ok(())
     }
 
     /// Rejects a read of attributes that the index does not project.

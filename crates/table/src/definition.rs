@@ -195,11 +195,21 @@ impl IndexDefinition {
     }
 }
 
+/// An order of items by sort key alone, across partitions, for [`Walk`](crate::Walk)s. It holds the
+/// items whose keys begin with these texts. Only backends that can walk keep it; for others it has no
+/// meaning and costs nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortOrder {
+    pub partition_prefix: String,
+    pub sort_prefix: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDefinition {
     pub name: String,
     pub key: KeyDefinition,
     pub indexes: Vec<IndexDefinition>,
+    pub order: Option<SortOrder>,
     /// The attribute with the Unix second at which an item expires, fractions included.
     pub ttl: Option<String>,
     /// The table has a change stream with old and new images.
@@ -209,7 +219,7 @@ pub struct TableDefinition {
 impl TableDefinition {
     /// A table without indexes, expiry or stream.
     pub fn new(name: impl Into<String>, key: KeyDefinition) -> Self {
-        Self { name: name.into(), key, indexes: Vec::new(), ttl: None, stream: false }
+        Self { name: name.into(), key, indexes: Vec::new(), order: None, ttl: None, stream: false }
     }
 
     /// Adds an index that projects all attributes.
@@ -225,6 +235,32 @@ impl TableDefinition {
     ) -> Self {
         self.indexes.push(IndexDefinition { name: name.into(), key, projection });
         self
+    }
+
+    /// Keeps the items whose keys begin with these texts in the order of their sort keys.
+    pub fn with_order(
+        mut self,
+        partition_prefix: impl Into<String>,
+        sort_prefix: impl Into<String>,
+    ) -> Self {
+        let (partition_prefix, sort_prefix) = (partition_prefix.into(), sort_prefix.into());
+        self.order = Some(SortOrder { partition_prefix, sort_prefix });
+        self
+    }
+
+    /// Returns the sort key of `item` in the order; `None` if the item is not in it.
+    pub fn sort_in_order<'i>(&self, item: &'i Item) -> Option<&'i str> {
+        let SortOrder { partition_prefix, sort_prefix } = self.order.as_ref()?;
+        let partition = item.text(&self.key.partition.name)?;
+        let sort = item.text(&self.key.sort.as_ref()?.name)?;
+        let is_held = partition.starts_with(partition_prefix) && sort.starts_with(sort_prefix);
+        is_held.then_some(sort)
+    }
+
+    /// Returns whether both are the same but for the order, which some stores do not keep.
+    pub fn is_same_but_order(&self, other: &Self) -> bool {
+        let unordered = |one: &Self| Self { order: None, ..one.clone() };
+        unordered(self) == unordered(other)
     }
 
     /// Makes items expire at the Unix second in `attribute`.
@@ -283,6 +319,9 @@ impl TableDefinition {
             });
         }
         self.check_included()?;
+        if self.order.is_some() {
+            self.check_order()?;
+        }
         for (at, index) in self.indexes.iter().enumerate() {
             check_name(&index.name)?;
             if self.indexes.iter().take(at).any(|earlier| earlier.name == index.name) {
@@ -312,6 +351,16 @@ impl TableDefinition {
             }
         }
         Ok(())
+    }
+
+    /// Rejects an order by keys that are not texts.
+    fn check_order(&self) -> Result<(), Invalid> {
+        let is_text = |attribute: &KeyAttribute| attribute.kind == KeyKind::S;
+        if is_text(&self.key.partition) && self.key.sort.as_ref().is_some_and(is_text) {
+            return Ok(());
+        }
+        let detail = format!("table {:?} needs text keys to have an order", self.name);
+        Err(Invalid::Rejected { detail })
     }
 
     fn check_included(&self) -> Result<(), Invalid> {

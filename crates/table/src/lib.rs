@@ -33,14 +33,15 @@ mod writes;
 pub use async_trait::async_trait;
 pub use backend::{
     Backend, BackendDecorator, Capabilities, GetManyOutput, GetOutput, ItemPage, SharedBackend,
-    WriteOutput,
+    WalkPage, WriteOutput,
 };
 pub use capacity::{Capacity, ReadMode, WriteCost, project_index};
 pub use change::{Change, ChangeKind, Sequence, ShardInfo, StreamPage, StreamRead, StreamStart};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use condition::{Comparison, Condition, Operand, attribute, exists, not_exists, size_of};
 pub use definition::{
-    IndexDefinition, IndexProjection, KeyAttribute, KeyDefinition, KeyKind, TableDefinition,
+    IndexDefinition, IndexProjection, KeyAttribute, KeyDefinition, KeyKind, SortOrder,
+    TableDefinition,
 };
 pub use error::{CancelReason, Error, Invalid, Result};
 pub use item::{
@@ -53,7 +54,7 @@ pub use limits::Limit;
 pub use number::{Number, NumberError};
 pub use path::{Path, PathStep};
 pub use read_budget::ReadBudget;
-pub use reads::{BatchGet, Get, Merge, Order, Query, Scan, SortRange, TableGet};
+pub use reads::{BatchGet, Get, Merge, Order, Query, Scan, SortRange, TableGet, Walk};
 pub use table::{Store, Table};
 pub use trace::{Observer, Recorder, TableOperation};
 pub use update::{Term, UpdateAction};

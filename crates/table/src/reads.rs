@@ -1,5 +1,6 @@
 //! Read requests as plain data.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::{Condition, Key, Path, Position, Scalar, TableDefinition};
@@ -242,6 +243,29 @@ macro_rules! paged {
 }
 
 paged! { Query Scan }
+
+/// Reads down the [order](crate::SortOrder) of a table, from the greatest sort key, across all its
+/// partitions. Only [some backends](crate::Capabilities::walks) can. It is strongly consistent.
+#[derive(Clone)]
+pub struct Walk<'w> {
+    /// Reads only sort keys below this one.
+    pub below: Option<String>,
+    /// Returns whether the items of a partition are wanted.
+    pub wants: &'w (dyn Fn(&str) -> bool + Send + Sync),
+    /// The walk ends when it has this many items,
+    pub limit: usize,
+    /// or has passed this many, wanted or not. Either way it passes all items of the same sort key.
+    pub passed_max: usize,
+}
+
+impl fmt::Debug for Walk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { below, limit, passed_max, .. } = self;
+        let mut out = f.debug_struct("Walk");
+        out.field("below", below).field("limit", limit).field("passed_max", passed_max);
+        out.finish_non_exhaustive()
+    }
+}
 
 /// Reads the first items, by sort key, across many partitions of the table or of an index. Equal sort
 /// keys are ordered by partition. DynamoDB has no such operation; the `dynamo` backend emulates it.

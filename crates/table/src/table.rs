@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::backend::{Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend, WriteOutput};
+use crate::backend::{
+    Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend, WalkPage, WriteOutput,
+};
 use crate::check::check_transact_get;
 use crate::trace::{Observer, TableOperation};
 use crate::{
     BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Item, Merge, Put, Query,
     ReadBudget, Result, Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet,
-    Transaction, Update,
+    Transaction, Update, Walk,
 };
 
 /// A store: all its tables, and the transactions that span them.
@@ -196,6 +198,14 @@ impl Table {
         let span = self.span("merge", merge.index.as_deref());
         let done = self.backend().merge(&self.definition, merge).await;
         self.page(span, done)
+    }
+
+    /// Reads down the order of the table, across all its partitions.
+    pub async fn walk(&self, walk: Walk<'_>) -> Result<WalkPage> {
+        self.definition.check_walk(&walk)?;
+        let span = self.span("walk", None);
+        let done = self.backend().walk(&self.definition, walk).await;
+        span.finish(done, |page| (page.items.len(), page.capacity))
     }
 
     /// Returns the shards of the stream, parents before children.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use roundtable_model::table::{
     Backend, BackendDecorator, BatchGet, BatchWrite, Capacity, Delete, Get, GetManyOutput,
     GetOutput, ItemPage, Merge, Put, Query, Result, Scan, ShardInfo, SharedBackend, StreamPage,
-    StreamRead, TableDefinition, TableGet, Transaction, Update, WriteOutput,
+    StreamRead, TableDefinition, TableGet, Transaction, Update, Walk, WalkPage, WriteOutput,
 };
 
 #[derive(Clone, Debug)]
@@ -82,6 +82,10 @@ impl BackendDecorator for YieldingBackend {
 
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         yielding(self.0.merge(table, merge)).await
+    }
+
+    async fn walk(&self, table: &TableDefinition, walk: Walk<'_>) -> Result<WalkPage> {
+        yielding(self.0.walk(table, walk)).await
     }
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {

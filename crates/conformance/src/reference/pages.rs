@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use roundtable_table::{
     Capacity, Condition, IndexDefinition, Invalid, Item, ItemPage, Key, Merge, Order, Path,
-    Position, Query, ReadMode, Scalar, Scan, limits, project_index,
+    Position, Query, ReadMode, Scalar, Scan, Walk, WalkPage, limits, project_index,
 };
 
 use super::tables::{TableState, projected};
@@ -118,6 +118,38 @@ impl TableState {
         );
         Ok(ItemPage { capacity, ..page })
     }
+}
+
+impl TableState {
+    pub(super) fn walk(&self, walk: &Walk<'_>, now: u64) -> WalkPage {
+        let rows = self.all(now).filter_map(|(key, item)| {
+            let sort = self.definition.sort_in_order(item)?;
+            let is_below = walk.below.as_deref().is_none_or(|below| sort < below);
+            is_below.then(|| (sort, &key.partition, item))
+        });
+        let mut rows: Vec<(&str, &Scalar, &Item)> = rows.collect();
+        rows.sort_by(|one, other| (other.0, other.1).cmp(&(one.0, one.1)));
+        let (mut items, mut passed, mut bytes): (Vec<Item>, _, _) = (Vec::new(), 0, 0);
+        let mut last = None;
+        for (sort, partition, item) in rows {
+            let is_full = items.len() >= walk.limit || passed >= walk.passed_max;
+            if (is_full || bytes >= limits::PAGE_BYTES_MAX) && last != Some(sort) {
+                let down_to = last.map(str::to_owned);
+                return WalkPage { items, down_to, capacity: cost(bytes) };
+            }
+            passed += 1;
+            last = Some(sort);
+            if matches!(partition, Scalar::S(partition) if (walk.wants)(partition)) {
+                bytes += item.size();
+                items.push(item.clone());
+            }
+        }
+        WalkPage { items, down_to: None, capacity: cost(bytes) }
+    }
+}
+
+fn cost(bytes: usize) -> Capacity {
+    Capacity::read(bytes, ReadMode::Strong)
 }
 
 fn place_of(start: &Position) -> Key {

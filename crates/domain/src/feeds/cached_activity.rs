@@ -86,6 +86,31 @@ impl CachedActivity {
         }
     }
 
+    /// Returns whether it is about a post and in no group, as most are.
+    pub(super) const fn is_plain(&self) -> bool {
+        self.group_id.is_none() && self.rest.is_none()
+    }
+
+    /// A [plain](CachedActivity::is_plain) activity of a user.
+    pub(super) fn plain(
+        position: FeedPosition,
+        home: &ActorId,
+        verb: ActivityVerb,
+        (object_type, object_id): (ObjectType, SubjectId),
+        fanout: bool,
+    ) -> Self {
+        Self {
+            position,
+            actor_id: home.recast(),
+            group_id: None,
+            verb,
+            object_type,
+            object_id,
+            fanout,
+            rest: None,
+        }
+    }
+
     /// The actor whose partition the activity is stored in: the group, or else the user.
     pub(crate) fn home(&self) -> ActorId {
         Activity::home(&self.actor_id, &self.group_id)

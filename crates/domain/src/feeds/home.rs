@@ -11,17 +11,19 @@ use roundtable_model::{ActivityId, ActorId, Cursor, InvalidValue, ObjectType, Sp
 use super::cached_activity::CachedActivity;
 use super::circles::Circle;
 use super::position::FeedPosition;
+use super::ring::RingWalk;
 use super::stored_feed::StoredFeed;
+use super::walk::{WalkBounds, walk_activities};
 use super::{Candidates, FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds};
 use crate::accounts::{sees_email, shared_profile};
 use crate::activities::ActivityObjects;
 use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
-/// Recent activities scanned per home in a circle, before homes are read one by one: a membership
-/// test costs less than reading a home.
-const SCANS_PER_HOME: usize = 3;
-/// A scan of this size is always worth it.
-const SCANS_MIN: usize = 200;
+/// Activities of all actors that a page passes for each home in a circle, before homes are read one by
+/// one: a membership test costs less than reading a home.
+const PASSED_PER_HOME: usize = 3;
+/// Passing so many in memory is always worth it. In the table it is not: a few homes are read faster.
+const PASSED_MIN: usize = 200;
 /// A reader's own activities that memory may not have yet.
 const OWN_NEWEST: usize = 10;
 /// Candidates fetched in one step.
@@ -47,19 +49,20 @@ impl Feeds {
         let circle =
             self.bus.circles().of(&self.context, &me.id).await.map_err(ServiceError::from)?;
         let mut stored = StoredFeed::new(&self.context, &me.id, &circle);
-        let (mut items, mut scanned, mut may_use_recent) =
-            (Vec::with_capacity(wanted + 1), 0, true);
+        let (mut items, mut scanned, mut is_dense) = (Vec::with_capacity(wanted + 1), 0, true);
         loop {
             // One more than a page, to know whether another page follows, plus as many as were
             // hidden so far in proportion.
             let missing = wanted + 1 - items.len();
             let missing = (missing * (scanned + 1)).div_ceil(items.len() + 1).min(CANDIDATES_MAX);
-            let recent = may_use_recent
-                .then(|| self.recent_candidates(&circle, below.as_ref(), missing))
-                .flatten();
-            let found = match recent {
-                Some(found) => {
-                    may_use_recent = found.entries.len() >= missing;
+            let latest = if is_dense {
+                self.latest_candidates(&circle, below.as_ref(), missing).await?
+            } else {
+                None
+            };
+            let found = match latest {
+                Some((found, is_sparse)) => {
+                    is_dense = !is_sparse;
                     found
                 }
                 None => {
@@ -113,17 +116,31 @@ impl Feeds {
         Ok(())
     }
 
-    /// Candidates among the latest activities of all actors: the cheapest source for a large circle.
-    fn recent_candidates(
+    /// Candidates among the activities of all actors by time, the cheapest source for a large circle:
+    /// from memory, and from the table below that. Also returns whether the circle's are too far
+    /// apart there to go on.
+    async fn latest_candidates(
         &self,
         circle: &Circle,
         below: Option<&FeedPosition>,
         wanted: usize,
-    ) -> Option<Candidates> {
-        let scans = SCANS_MIN + circle.homes.len() * SCANS_PER_HOME;
+    ) -> Result<Option<(Candidates, bool)>, ServiceError> {
+        let passed_max = circle.homes.len() * PASSED_PER_HOME;
         let is_mine = |entry: &CachedActivity| circle.includes(entry);
-        let (entries, down_to) = self.memory().recent(below, wanted, scans, is_mine)?;
-        Some(Candidates { entries: from_memory(entries), down_to })
+        let recent = self.memory().recent(below, wanted, PASSED_MIN + passed_max, is_mine);
+        let found = match recent {
+            Some(found) => Some(found),
+            None => {
+                let passed_max = passed_max.min(self.context.settings().feed.walk_max);
+                let bounds = WalkBounds { wanted, passed_max };
+                let is_home = |home: &ActorId| circle.homes.contains_key(home);
+                walk_activities(&self.context, below, bounds, is_home).await?
+            }
+        };
+        Ok(found.map(|RingWalk { mut entries, down_to, is_sparse }| {
+            entries.retain(|entry| circle.includes(entry));
+            (Candidates { entries: from_memory(entries), down_to }, is_sparse)
+        }))
     }
 
     /// Candidates from each home: from memory, and from the table where memory ends above `below`.

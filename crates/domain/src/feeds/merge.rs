@@ -8,8 +8,8 @@ use std::sync::Arc;
 use roundtable_model::{ActorId, Time};
 
 use super::cached_activity::CachedActivity;
+use super::packed::PackedActivities;
 use super::position::FeedPosition;
-use super::ring::TimedActivity;
 use super::tails::{Tail, Tails};
 
 /// The merged tails of some actors.
@@ -41,20 +41,20 @@ impl Tails {
         }
         let mut merged = MergedTails::default();
         let mut barrier: Option<&FeedPosition> = None;
-        let mut tails: Vec<&Tail> = Vec::with_capacity(homes.size_hint().0);
+        let mut tails: Vec<(&ActorId, &Tail)> = Vec::with_capacity(homes.size_hint().0);
         for home in homes {
             let Some(tail) = self.get(home) else {
                 merged.missing.push(home.clone());
                 continue;
             };
-            if let Some(down_to) = &tail.down_to {
+            if let Some(down_to) = tail.down_to() {
                 if below.is_some_and(|below| below <= down_to) {
                     merged.exhausted.push(home.clone());
                     continue;
                 }
                 barrier = barrier.max(Some(down_to));
             }
-            tails.push(tail);
+            tails.push((home, tail));
         }
         if !merged.missing.is_empty() {
             let held = tails.len() + merged.exhausted.len();
@@ -66,9 +66,11 @@ impl Tails {
         }
         // The only field read of most tails; the rest is not in the CPU cache.
         let oldest = barrier.map_or(Time::EPOCH, |barrier| barrier.at);
-        tails.retain(|tail| tail.newest >= oldest);
-        let heads =
-            tails.into_iter().filter_map(|tail| TailCursor::of(tail.below(below))).collect();
+        tails.retain(|(_, tail)| tail.newest >= oldest);
+        let heads = tails.into_iter().filter_map(|(home, tail)| {
+            TailCursor::of(home, &tail.activities, tail.count_below(below))
+        });
+        let heads = heads.collect();
         let is_cut = take(heads, barrier, wanted, &mut merged.entries);
         let last = merged.entries.last().map(|entry| &entry.position);
         merged.down_to = if is_cut { last } else { barrier }.cloned();
@@ -85,14 +87,14 @@ fn take(
 ) -> bool {
     let mut heads = BinaryHeap::from(heads);
     while let Some(mut head) = heads.peek_mut() {
-        if barrier.is_some_and(|barrier| head.newest.is_below(barrier)) {
+        if barrier.is_some_and(|barrier| head.is_below(barrier)) {
             return false;
         }
         if entries.len() == wanted {
             return true;
         }
-        entries.push(Arc::clone(&head.newest.entry));
-        match TailCursor::of(head.older) {
+        entries.extend(head.activities.get(head.place, head.home));
+        match TailCursor::of(head.home, head.activities, head.place) {
             Some(next) => *head = next,
             None => drop(PeekMut::pop(head)),
         }
@@ -103,20 +105,29 @@ fn take(
 /// The rest of a tail. The cursor with the newest activity is the greatest.
 struct TailCursor<'t> {
     at: Time,
-    newest: &'t TimedActivity,
-    older: &'t [TimedActivity],
+    home: &'t ActorId,
+    activities: &'t PackedActivities,
+    /// The place of the newest one left.
+    place: usize,
 }
 
 impl<'t> TailCursor<'t> {
-    fn of(slots: &'t [TimedActivity]) -> Option<Self> {
-        slots.split_last().map(|(newest, older)| Self { at: newest.at, newest, older })
+    /// The newest of the `count` oldest activities.
+    fn of(home: &'t ActorId, activities: &'t PackedActivities, count: usize) -> Option<Self> {
+        let place = count.checked_sub(1)?;
+        Some(Self { at: activities.time_at(place)?, home, activities, place })
+    }
+
+    fn is_below(&self, position: &FeedPosition) -> bool {
+        let by_id = || self.activities.position_at(self.place).as_ref().cmp(&Some(position));
+        self.at.cmp(&position.at).then_with(by_id).is_lt()
     }
 }
 
 impl Ord for TailCursor<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        let ids = || self.newest.entry.position.id.cmp(&other.newest.entry.position.id);
-        self.at.cmp(&other.at).then_with(ids)
+        let by_id = || self.activities.cmp_at(self.place, other.activities, other.place);
+        self.at.cmp(&other.at).then_with(by_id)
     }
 }
 

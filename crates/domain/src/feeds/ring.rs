@@ -53,9 +53,16 @@ struct RingFill {
     removed: HashSet<FeedPosition>,
 }
 
-/// The matches of a walk down the ring, and the position down to which the walk is complete; `None`
-/// if nothing is left.
-pub(super) type RingWalk = (Vec<Arc<CachedActivity>>, Option<FeedPosition>);
+/// The result of a walk down the latest activities.
+#[derive(Debug)]
+pub(crate) struct RingWalk {
+    /// The matches.
+    pub(crate) entries: Vec<Arc<CachedActivity>>,
+    /// The position down to which the walk is complete; `None` if nothing is left.
+    pub(crate) down_to: Option<FeedPosition>,
+    /// True if the walk passed as many as it may without finding as many as wanted.
+    pub(crate) is_sparse: bool,
+}
 
 impl RecentRing {
     pub(super) fn new(max: usize) -> Self {
@@ -163,11 +170,12 @@ impl RecentRing {
             return None;
         }
         let mut entries = Vec::new();
-        let mut last = None;
+        let (mut last, mut passed) = (None, 0);
         for slot in self.slots.range(..end).rev().take(budget) {
             if entries.len() == wanted {
                 break;
             }
+            passed += 1;
             last = Some(&slot.entry);
             if is_mine(&slot.entry) {
                 entries.push(Arc::clone(&slot.entry));
@@ -175,11 +183,13 @@ impl RecentRing {
         }
         let oldest = self.slots.front().filter(|_| end > 0).map(|slot| &slot.entry.position);
         let is_all = self.floor.is_none() && last.map(|entry| &entry.position) == oldest;
-        match last {
-            _ if is_all => Some((entries, None)),
-            Some(last) => Some((entries, Some(last.position.clone()))),
-            None => None,
-        }
+        let is_sparse = entries.len() < wanted && passed == budget;
+        let down_to = match last {
+            _ if is_all => None,
+            Some(last) => Some(last.position.clone()),
+            None => return None,
+        };
+        Some(RingWalk { entries, down_to, is_sparse })
     }
 
     fn find(&self, position: &FeedPosition) -> Result<usize, usize> {
@@ -205,57 +215,34 @@ impl RecentRing {
     }
 }
 
-/// Collects the latest of many activities, which come in any order.
-#[derive(Debug)]
-pub(super) struct RingBuilder {
-    entries: Vec<CachedActivity>,
-    max: usize,
-    floor: Option<FeedPosition>,
-}
-
-/// Sorted contents for the ring: sorting takes too long to hold the lock.
-#[derive(Debug)]
+/// Collected contents for the ring.
+#[derive(Debug, Default)]
 pub(super) struct RingContents {
     slots: VecDeque<TimedActivity>,
     floor: Option<FeedPosition>,
     bytes: usize,
 }
 
-impl RingBuilder {
-    pub(super) fn new(max: usize) -> Self {
-        Self { entries: Vec::new(), max, floor: None }
+impl RingContents {
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
     }
 
-    pub(super) fn add(&mut self, entry: CachedActivity) {
-        self.entries.push(entry);
-        if self.entries.len() >= self.max.saturating_mul(2).max(1) {
-            self.keep_latest();
-        }
+    /// Adds the activity below all others.
+    pub(super) fn push_older(&mut self, entry: Arc<CachedActivity>) {
+        self.bytes += entry.bytes();
+        self.slots.push_front(TimedActivity::new(entry));
     }
 
-    pub(super) fn finish(mut self) -> RingContents {
-        self.keep_latest();
-        self.entries.sort_unstable_by(|one, other| one.position.cmp(&other.position));
-        self.entries.dedup_by(|one, other| one.position == other.position);
-        let bytes = self.entries.iter().map(CachedActivity::bytes).sum();
-        // Not `collect`: it would keep the allocation of the entries.
-        let mut slots = VecDeque::with_capacity(self.max.saturating_add(1));
-        // Allocated in the order in which they are read.
-        slots.extend(self.entries.into_iter().map(|entry| TimedActivity::new(Arc::new(entry))));
-        RingContents { slots, floor: self.floor, bytes }
-    }
-
-    /// Drops all but the latest.
-    fn keep_latest(&mut self) {
-        if self.entries.len() <= self.max {
-            return;
+    /// Ends the collection above a position, below which there is more.
+    pub(super) fn end_above(&mut self, floor: FeedPosition) {
+        while let Some(oldest) = self.slots.front()
+            && oldest.entry.position <= floor
+        {
+            self.bytes -= oldest.entry.bytes();
+            self.slots.pop_front();
         }
-        if let Some(last) = self.max.checked_sub(1) {
-            self.entries
-                .select_nth_unstable_by(last, |one, other| other.position.cmp(&one.position));
-        }
-        let left_out = self.entries.drain(self.max..).map(|entry| entry.position).max();
-        self.floor = self.floor.take().max(left_out);
+        self.floor = Some(floor);
     }
 }
 

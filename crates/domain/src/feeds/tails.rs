@@ -6,21 +6,19 @@ use roundtable_model::{ActorId, Time};
 
 use super::cached_activity::CachedActivity;
 use super::clock_cache::ClockCache;
+use super::packed::PackedActivities;
 use super::pending_loads::{LoadTicket, PendingLoads};
 use super::position::FeedPosition;
-use super::ring::TimedActivity;
 
 /// The newest activities of one actor, without gaps.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// In ascending order.
-    slots: Vec<TimedActivity>,
+    pub(super) activities: PackedActivities,
     /// The time of the newest activity, inline because most tails that are examined have nothing
     /// new enough.
     pub(super) newest: Time,
-    /// Everything from here on is cached; `None` if that is everything.
-    pub(super) down_to: Option<FeedPosition>,
-    bytes: usize,
+    /// Everything from here on is cached; `None`, as for most, if that is everything.
+    down_to: Option<Box<FeedPosition>>,
 }
 
 /// A change of an actor's activities during a load.
@@ -88,8 +86,8 @@ impl Tails {
             }
         }
         tail.truncate(self.each_max);
-        self.entries += tail.slots.len();
-        self.bytes += tail.bytes;
+        self.entries += tail.activities.len();
+        self.bytes += tail.activities.bytes();
         self.held.put(home.clone(), tail);
         self.evict_to_fit();
     }
@@ -132,11 +130,11 @@ impl Tails {
 
     fn change(&mut self, home: &ActorId, change: impl FnOnce(&mut Tail)) {
         let Some(tail) = self.held.get_mut(home) else { return };
-        let (entries, bytes) = (tail.slots.len(), tail.bytes);
+        let (entries, bytes) = (tail.activities.len(), tail.activities.bytes());
         change(tail);
         tail.truncate(self.each_max);
-        self.entries = self.entries - entries + tail.slots.len();
-        self.bytes = self.bytes - bytes + tail.bytes;
+        self.entries = self.entries - entries + tail.activities.len();
+        self.bytes = self.bytes - bytes + tail.activities.bytes();
         self.evict_to_fit();
     }
 
@@ -145,79 +143,57 @@ impl Tails {
         while self.entries + self.held.len() > self.all_max
             && let Some(gone) = self.held.evict()
         {
-            self.entries -= gone.slots.len();
-            self.bytes -= gone.bytes;
+            self.entries -= gone.activities.len();
+            self.bytes -= gone.activities.bytes();
         }
     }
 }
 
 impl Tail {
     fn of(newest: Vec<CachedActivity>, is_all: bool) -> Self {
-        let down_to = newest.last().filter(|_| !is_all).map(|entry| entry.position.clone());
-        // Allocated in the order in which they are read.
-        let mut slots: Vec<TimedActivity> =
-            newest.into_iter().map(|entry| TimedActivity::new(Arc::new(entry))).collect();
-        slots.reverse();
-        let bytes = slots.iter().map(slot_bytes).sum();
-        Self { newest: newest_of(&slots), slots, down_to, bytes }
+        let activities = PackedActivities::of(newest);
+        let down_to = activities.oldest().filter(|_| !is_all).map(Box::new);
+        let mut tail = Self { activities, newest: Time::EPOCH, down_to };
+        tail.note_newest();
+        tail
     }
 
-    /// The activities below a position, in ascending order.
-    pub(super) fn below(&self, position: Option<&FeedPosition>) -> &[TimedActivity] {
-        let end = match position {
-            Some(position) if position.at <= self.newest => {
-                self.slots.partition_point(|slot| slot.is_below(position))
-            }
-            Some(_) | None => self.slots.len(),
-        };
-        self.slots.get(..end).unwrap_or_default()
+    /// Everything from here on is cached; `None` if that is everything.
+    pub(super) fn down_to(&self) -> Option<&FeedPosition> {
+        self.down_to.as_deref()
+    }
+
+    /// The number of activities below a position.
+    pub(super) fn count_below(&self, position: Option<&FeedPosition>) -> usize {
+        match position {
+            Some(position) if position.at <= self.newest => self.activities.count_below(position),
+            Some(_) | None => self.activities.len(),
+        }
     }
 
     fn insert(&mut self, entry: &Arc<CachedActivity>) {
-        let position = &entry.position;
-        if self.down_to.as_ref().is_some_and(|down_to| position < down_to) {
-            return;
+        if self.down_to().is_none_or(|down_to| entry.position >= *down_to) {
+            self.activities.insert(entry);
+            self.note_newest();
         }
-        let slot = TimedActivity::new(Arc::clone(entry));
-        self.bytes += slot_bytes(&slot);
-        match self.find(position) {
-            Ok(at) => {
-                if let Some(current) = self.slots.get_mut(at) {
-                    self.bytes -= slot_bytes(current);
-                    *current = slot;
-                }
-            }
-            Err(at) => self.slots.insert(at, slot),
-        }
-        self.newest = newest_of(&self.slots);
     }
 
     fn remove(&mut self, position: &FeedPosition) {
-        if let Ok(at) = self.find(position) {
-            self.bytes -= slot_bytes(&self.slots.remove(at));
-            self.newest = newest_of(&self.slots);
+        if self.activities.remove(position) {
+            self.note_newest();
         }
     }
 
     fn truncate(&mut self, max: usize) {
-        let over = self.slots.len().saturating_sub(max);
-        if over > 0 {
-            self.bytes -= self.slots.drain(..over).map(|slot| slot_bytes(&slot)).sum::<usize>();
-            self.down_to = self.slots.first().map(|oldest| oldest.entry.position.clone());
+        if self.activities.len() > max {
+            self.activities.truncate(max);
+            self.down_to = self.activities.oldest().map(Box::new);
         }
     }
 
-    fn find(&self, position: &FeedPosition) -> Result<usize, usize> {
-        self.slots.binary_search_by(|slot| slot.cmp(position))
+    fn note_newest(&mut self) {
+        self.newest = self.activities.newest().unwrap_or(Time::EPOCH);
     }
-}
-
-fn newest_of(slots: &[TimedActivity]) -> Time {
-    slots.last().map_or(Time::EPOCH, |newest| newest.at)
-}
-
-fn slot_bytes(slot: &TimedActivity) -> usize {
-    size_of::<TimedActivity>() + slot.entry.bytes()
 }
 
 #[cfg(test)]

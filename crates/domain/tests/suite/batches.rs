@@ -283,7 +283,8 @@ async fn tasks_of_many_goals_are_read_in_batches() {
 async fn town_with_activities(policy: FeedPolicy, people: usize) -> Town {
     let mut settings = Town::settings();
     settings.feed.policy = policy;
-    // Nothing is cached, so everything is read.
+    // Nothing is cached or read by time, so actors and copies are read.
+    settings.feed.walk_max = 0;
     settings.feed.memory = FeedMemorySettings {
         recent: 0,
         each: 0,

@@ -6,7 +6,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{Code, FeedEntry, Feeds, LiveBus, LiveFeed, Page, PageInput, Refusal};
-use roundtable_model::table::{Change, ManualClock, ShardInfo, Store, StreamRead, StreamStart};
+use roundtable_model::table::{
+    Change, ManualClock, Recorder, ShardInfo, Store, StreamRead, StreamStart,
+};
 use roundtable_testkit::{SplitStreamBackend, Town, YieldingBackend, stop_at};
 use tokio::time::timeout;
 
@@ -56,6 +58,30 @@ async fn pages_continue_where_the_last_one_ended() {
     let second = PageInput { limit: Some(2), after: first.next };
     let second = feeds.home(&ana, &second).await.unwrap();
     assert_eq!((previews(&second), second.next), (vec!["two".into(), "one".into()], None));
+}
+
+/// R25: a process that has just started answers by one walk down all activities, without reading
+/// single actors and without waiting for its cache.
+#[tokio::test]
+async fn the_first_page_of_a_process_is_one_walk() {
+    let authors = ["bo", "cleo", "dan", "eve"];
+    let town = Town::of(["ana", "bo", "cleo", "dan", "eve", "stranger"]).await;
+    for (nth, author) in authors.iter().enumerate() {
+        town.follow("ana", author).await;
+        for who in [author, "stranger"] {
+            town.post(who, &format!("{who} {nth}")).await;
+            town.advance_ms(10);
+        }
+    }
+    let (_, feeds) = feeds_of(&town);
+    let reads = Arc::new(Recorder::default());
+    let feeds = feeds.with_context(town.context().observed(reads.clone()));
+    let page = feeds.home(&town.caller("ana"), &PageInput::first()).await.unwrap();
+    assert_eq!(previews(&page), ["eve 3", "dan 2", "cleo 1", "bo 0"]);
+    let reads = reads.take();
+    let count = |name| reads.iter().filter(|read| read.name == name).count();
+    assert_eq!((count("walk"), count("merge")), (1, 0), "{reads:?}");
+    assert!(reads.iter().all(|read| read.pattern != Some("activities_of")), "{reads:?}");
 }
 
 /// R30: a cursor belongs to its reader; a cursor of another list is refused.

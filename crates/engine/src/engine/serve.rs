@@ -3,8 +3,8 @@
 use roundtable_table::{
     Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, GetManyOutput, GetOutput,
     Invalid, Item, ItemPage, Limit, Merge, Put, Query, ReadMode, Result, Scan, ShardInfo,
-    StreamPage, StreamRead, TableDefinition, TableGet, TableWrite, Transaction, Update,
-    WriteOutput, async_trait, limits,
+    StreamPage, StreamRead, TableDefinition, TableGet, TableWrite, Transaction, Update, Walk,
+    WalkPage, WriteOutput, async_trait, limits,
 };
 
 use super::Engine;
@@ -18,11 +18,13 @@ impl Backend for Engine {
             strong_index_reads: true,
             single_process: true,
             transaction_conflicts: false,
+            walks: true,
         }
     }
 
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.send_request(|reply| WriterRequest::CreateTable(definition.clone(), reply)).await
+        self.send_request(|reply| WriterRequest::CreateTable(definition.clone(), reply)).await?;
+        self.complete_order(&definition.name).await
     }
 
     async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
@@ -136,6 +138,11 @@ impl Backend for Engine {
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         let entry = self.entry(&table.name)?;
         read::merge(&entry, &self.0.shared.view.snapshot()?, &merge, self.now_seconds())
+    }
+
+    async fn walk(&self, table: &TableDefinition, walk: Walk<'_>) -> Result<WalkPage> {
+        let entry = self.entry(&table.name)?;
+        read::walk(&entry, &self.0.shared.view.snapshot()?, &walk, self.now_seconds())
     }
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {

@@ -12,6 +12,12 @@ use crate::template::{SegmentAst, TemplateAst};
 
 pub(super) fn table(table: &TableAst) -> TokenStream {
     let TableAst { doc, name, indexes, streamed, .. } = table;
+    let ordered = match &table.ordered {
+        Some(entity) => quote!(::std::option::Option::Some(
+            <#entity as ::roundtable_model::Entity>::SHAPE
+        )),
+        None => quote!(::std::option::Option::None),
+    };
     let entities = table.entities.iter().map(|entity| &entity.name);
     let patterns = table.patterns.iter().map(|pattern| constant(&pattern.name));
     let composites = table.composites.iter().map(|composite| {
@@ -33,6 +39,7 @@ pub(super) fn table(table: &TableAst) -> TokenStream {
         doc: #doc,
         indexes: &[#(#indexes),*],
         stream: #streamed,
+        ordered: #ordered,
         entities: &[#(<#entities as ::roundtable_model::Entity>::SHAPE),*],
         patterns: &[#(&Self::#patterns),*],
         composites: &[#(#composites),*],

@@ -4,10 +4,10 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use super::{Backend, Capabilities, GetManyOutput, GetOutput, ItemPage, WriteOutput};
+use super::{Backend, Capabilities, GetManyOutput, GetOutput, ItemPage, WalkPage, WriteOutput};
 use crate::{
     BatchGet, BatchWrite, Capacity, Delete, Get, Merge, Put, Query, Result, Scan, ShardInfo,
-    StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
+    StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update, Walk,
 };
 
 /// A backend that forwards every method it does not override to `inner`.
@@ -81,6 +81,10 @@ pub trait BackendDecorator: Send + Sync + fmt::Debug + 'static {
 
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         self.inner().merge(table, merge).await
+    }
+
+    async fn walk(&self, table: &TableDefinition, walk: Walk<'_>) -> Result<WalkPage> {
+        self.inner().walk(table, walk).await
     }
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {
@@ -160,6 +164,10 @@ impl<A: BackendDecorator> Backend for A {
 
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         BackendDecorator::merge(self, table, merge).await
+    }
+
+    async fn walk(&self, table: &TableDefinition, walk: Walk<'_>) -> Result<WalkPage> {
+        BackendDecorator::walk(self, table, walk).await
     }
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use roundtable_domain::{Caller, FeedMemorySettings, ModerationMode};
+use roundtable_domain::{Caller, FeedMemorySettings, FeedSettings, ModerationMode};
 use roundtable_model::{Role, UserId};
 
 /// A user. Dan and Eve begin with private accounts; Mo moderates.
@@ -117,6 +117,15 @@ impl Server {
                 ties: 12,
             },
             Self::South => FeedMemorySettings::default(),
+        }
+    }
+
+    /// The activities that a server passes by time in one step: none, a few, or all.
+    pub(crate) fn walk_max(self) -> usize {
+        match self {
+            Self::North => 0,
+            Self::East => 5,
+            Self::South => FeedSettings::default().walk_max,
         }
     }
 

@@ -226,6 +226,7 @@ fn settings(tables: &TableNames, server: Server, opening: &Opening, ttl_days: u3
         trim_one_in: 1,
         ttl_days,
         margin_ms: MARGIN_MS,
+        walk_max: server.walk_max(),
         memory: server.memory(),
     };
     let (tables, moderation) = (tables.clone(), server.moderation(opening.is_moderated));

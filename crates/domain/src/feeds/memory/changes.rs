@@ -66,10 +66,6 @@ impl<'c> FeedChange<'c> {
     }
 }
 
-pub(super) fn is_activity(item: &Item) -> bool {
-    item.text(TYPE) == Some(Activity::ENTITY.name)
-}
-
 fn id<T: FromStr>(item: &Item, attribute: &str) -> Option<T> {
     item.text(attribute)?.parse().ok()
 }

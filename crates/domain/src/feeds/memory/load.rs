@@ -1,17 +1,15 @@
 //! Loads into the feed cache: the newest activities of single actors, and the latest of all.
 
 use futures::stream::{self, StreamExt, TryStreamExt};
-use roundtable_model::entities::Activity;
-use roundtable_model::table::Scan;
-use roundtable_model::{ActorId, FromItem, Span};
+use roundtable_model::{ActorId, Span};
 
 use super::super::cached_activity::CachedActivity;
 use super::super::merge::MergedTails;
 use super::super::pending_loads::LoadTicket;
 use super::super::position::FeedPosition;
-use super::super::ring::RingBuilder;
+use super::super::ring::{RingContents, RingWalk};
+use super::super::walk::{WalkBounds, walk_activities};
 use super::FeedMemory;
-use super::changes::is_activity;
 use crate::{Context, ServiceError};
 
 const CONCURRENT_LOADS: usize = 16;
@@ -21,6 +19,8 @@ const LOADS_PER_YIELD: usize = 64;
 const READ_MAX: usize = 900;
 /// The same where every kilobyte read costs money.
 const READ_AWAY_MAX: usize = 64;
+/// Activities of all actors loaded before yielding.
+const FILL_STEP: usize = 500;
 /// Attempts to load missing tails for one page: concurrent loads may evict them again.
 const LOAD_ATTEMPTS: usize = 2;
 
@@ -72,24 +72,28 @@ impl FeedMemory {
         Ok(())
     }
 
-    /// Loads the latest activities of all actors by a scan of the whole table: in the background,
-    /// and only if [needed](FeedMemory::needs_ring). Changes meanwhile must be applied.
+    /// Loads the latest activities of all actors, newest first: in the background, and only if
+    /// [needed](FeedMemory::needs_ring). Changes meanwhile must be applied.
     pub(crate) async fn fill_ring(&self, context: &Context) -> Result<(), ServiceError> {
         let ticket = self.state.write().ring.begin_filling();
-        let mut builder = RingBuilder::new(self.settings.recent);
-        let mut next = None;
+        let mut contents = RingContents::default();
+        let mut below = None;
         loop {
-            let page = context.core().table().scan(Scan::new().strong().after(next.take())).await?;
-            for item in page.items.iter().filter(|item| is_activity(item)) {
-                builder.add(CachedActivity::of(&Activity::from_item(item)?));
-            }
-            next = page.next;
-            if next.is_none() {
+            // One more than fits: the first that is left out is the floor of the rest.
+            let wanted = (self.settings.recent + 1 - contents.len()).min(FILL_STEP);
+            let bounds = WalkBounds { wanted, passed_max: FILL_STEP };
+            let found = walk_activities(context, below.as_ref(), bounds, |_| true).await?;
+            let Some(RingWalk { entries, down_to, .. }) = found else { return Ok(()) };
+            entries.into_iter().for_each(|entry| contents.push_older(entry));
+            below = down_to;
+            if below.is_none() || contents.len() > self.settings.recent {
                 break;
             }
             tokio::task::yield_now().await;
         }
-        let contents = builder.finish();
+        if let Some(floor) = below {
+            contents.end_above(floor);
+        }
         self.state.write().ring.fill(ticket, contents);
         Ok(())
     }

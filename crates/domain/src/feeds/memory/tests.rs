@@ -9,6 +9,7 @@ use roundtable_model::{Entity, IdGenerator, Time, samples};
 use roundtable_testkit::YieldingBackend;
 
 use super::super::cached_activity::written;
+use super::super::ring::RingWalk;
 use super::*;
 use crate::{Context, ContextParts, Entropy, FeedSettings, LiveBus, Settings};
 
@@ -168,7 +169,7 @@ async fn the_ring_holds_earlier_and_later_activities() {
     assert!(memory.recent(None, 9, 9, |_| true).is_none() && memory.needs_ring());
     bus.warm_up().await.unwrap();
     let recent = || {
-        let (entries, down_to) = memory.recent(None, 9, 9, |_| true).unwrap();
+        let RingWalk { entries, down_to, .. } = memory.recent(None, 9, 9, |_| true).unwrap();
         let times: Vec<_> = entries.iter().map(|entry| entry.position.at.ms()).collect();
         (times, down_to.map(|position| position.at.ms()))
     };

@@ -12,7 +12,7 @@ fn entry(actor: &str, ms: u64, nth: usize) -> Arc<CachedActivity> {
 fn filled(max: usize, entries: &[Arc<CachedActivity>]) -> RecentRing {
     let mut ring = RecentRing::new(max);
     let ticket = ring.begin_filling();
-    ring.fill(ticket, RingBuilder::new(max).finish());
+    ring.fill(ticket, RingContents::default());
     entries.iter().for_each(|entry| ring.insert(entry));
     ring
 }
@@ -22,8 +22,23 @@ fn walked(
     below: Option<&FeedPosition>,
     wanted: usize,
     budget: usize,
-) -> Option<RingWalk> {
-    ring.walk(below, wanted, budget, |_| true)
+) -> Option<Walked> {
+    ring.walk(below, wanted, budget, |_| true).map(without_density)
+}
+
+/// Matches, and how far down they reach.
+type Walked = (Vec<Arc<CachedActivity>>, Option<FeedPosition>);
+
+fn without_density(walk: RingWalk) -> Walked {
+    (walk.entries, walk.down_to)
+}
+
+/// Contents of these, newest first, that end above a floor.
+fn contents(newest: &[Arc<CachedActivity>], floor: Option<&FeedPosition>) -> RingContents {
+    let mut contents = RingContents::default();
+    newest.iter().for_each(|entry| contents.push_older(Arc::clone(entry)));
+    floor.into_iter().for_each(|floor| contents.end_above(floor.clone()));
+    contents
 }
 
 #[test]
@@ -32,7 +47,7 @@ fn an_unfilled_ring_answers_nothing() {
     ring.insert(&entry("ana", 1, 1));
     assert_eq!(walked(&ring, None, 10, 10), None);
     let ticket = ring.begin_filling();
-    ring.fill(ticket, RingBuilder::new(10).finish());
+    ring.fill(ticket, RingContents::default());
     assert_eq!(walked(&ring, None, 10, 10), Some((vec![entry("ana", 1, 1)], None)));
     ring.clear();
     assert_eq!((walked(&ring, None, 10, 10), ring.is_filled()), (None, false));
@@ -50,8 +65,9 @@ fn a_walk_returns_matches_and_where_it_ended() {
     assert_eq!(walked(&ring, below.as_ref(), 1, 10), Some((newest[3..4].to_vec(), position(2))));
     assert_eq!(walked(&ring, below.as_ref(), 9, 10), Some((newest[3..].to_vec(), None)));
     assert_eq!(walked(&ring, position(1).as_ref(), 9, 10), Some((vec![], None)));
-    let odd = ring.walk(None, 9, 4, |entry| entry.position.at.ms() % 2 == 1);
-    assert_eq!(odd, Some((vec![all[4].clone(), all[2].clone()], position(2))));
+    let odd = ring.walk(None, 9, 4, |entry| entry.position.at.ms() % 2 == 1).unwrap();
+    assert!(odd.is_sparse && !ring.walk(None, 4, 4, |_| true).unwrap().is_sparse);
+    assert_eq!(without_density(odd), (vec![all[4].clone(), all[2].clone()], position(2)));
 }
 
 #[test]
@@ -91,10 +107,10 @@ fn an_overtaken_fill_does_nothing() {
     let mut ring = RecentRing::new(10);
     let overtaken = ring.begin_filling();
     let ticket = ring.begin_filling();
-    ring.fill(overtaken, RingBuilder::new(10).finish());
+    ring.fill(overtaken, RingContents::default());
     assert!(!ring.is_filled());
     ring.clear();
-    ring.fill(ticket, RingBuilder::new(10).finish());
+    ring.fill(ticket, RingContents::default());
     assert!(!ring.is_filled());
 }
 
@@ -103,11 +119,10 @@ fn activities_dropped_during_a_fill_stay_out() {
     let all: Vec<_> = (1..=5).map(|nth| entry("ana", nth as u64, nth)).collect();
     let mut ring = RecentRing::new(2);
     let ticket = ring.begin_filling();
-    let mut builder = RingBuilder::new(2);
-    builder.add(CachedActivity::clone(&all[0]));
+    let collected = contents(&all[..1], None);
     all[2..].iter().for_each(|entry| ring.insert(entry));
     ring.remove(&all[3].position);
-    ring.fill(ticket, builder.finish());
+    ring.fill(ticket, collected);
     // The third was dropped, so nothing is known below it.
     assert_eq!(walked(&ring, None, 9, 9), Some((all[4..].to_vec(), Some(all[4].position.clone()))));
 }
@@ -120,7 +135,7 @@ enum Step {
     /// The ring receives this many changes.
     Apply(usize),
     BeginFill,
-    /// The fill scans all activities of one actor.
+    /// The fill reads the next activities down.
     Scan,
     /// A reader walks down from below one of the activities, or from the top.
     Walk(Option<prop::sample::Index>, usize, usize),
@@ -138,13 +153,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Activities that a fill reads at once.
+const SCAN_STEP: usize = 5;
+
 /// A table of all activities, the changes the ring has not received, and the ring.
 struct World {
     table: BTreeMap<FeedPosition, Arc<CachedActivity>>,
     unapplied: Vec<(FeedPosition, Option<Arc<CachedActivity>>)>,
     made: Vec<Arc<CachedActivity>>,
     ring: RecentRing,
-    scan: Option<(u64, u8, RingBuilder)>,
+    scan: Option<(u64, Option<FeedPosition>, RingContents)>,
 }
 
 impl World {
@@ -174,7 +192,7 @@ impl World {
             Step::Apply(changes) => self.apply(changes),
             Step::BeginFill => {
                 self.apply(usize::MAX);
-                self.scan = Some((self.ring.begin_filling(), 0, RingBuilder::new(self.ring.max)));
+                self.scan = Some((self.ring.begin_filling(), None, RingContents::default()));
             }
             Step::Scan => self.scan(),
             Step::Walk(below, wanted, budget) => self.walk(below, wanted, budget),
@@ -192,15 +210,20 @@ impl World {
     }
 
     fn scan(&mut self) {
-        let Some((ticket, actor, mut builder)) = self.scan.take() else { return };
-        let name = format!("actor{actor}").parse().unwrap();
-        for entry in self.table.values().filter(|entry| entry.actor_id == name) {
-            builder.add(CachedActivity::clone(entry));
-        }
-        if actor < 3 {
-            self.scan = Some((ticket, actor + 1, builder));
-        } else {
-            self.ring.fill(ticket, builder.finish());
+        let Some((ticket, below, mut contents)) = self.scan.take() else { return };
+        let is_below = |at: &FeedPosition| below.as_ref().is_none_or(|below| at < below);
+        let mut rest = self.table.iter().rev().filter(|(at, _)| is_below(at));
+        let next: Vec<_> = rest.by_ref().take(SCAN_STEP).collect();
+        next.iter().for_each(|(_, entry)| contents.push_older(Arc::clone(entry)));
+        let last = next.last().map(|(at, _)| (*at).clone());
+        let is_full = contents.len() > self.ring.max;
+        match last.filter(|_| rest.next().is_some()) {
+            Some(last) if is_full => {
+                contents.end_above(last);
+                self.ring.fill(ticket, contents);
+            }
+            Some(last) => self.scan = Some((ticket, Some(last), contents)),
+            None => self.ring.fill(ticket, contents),
         }
     }
 
@@ -210,8 +233,8 @@ impl World {
         let below = below.filter(|_| !self.made.is_empty());
         let below = below.map(|below| below.get(&self.made).position.clone());
         let is_mine = |entry: &CachedActivity| !entry.position.at.ms().is_multiple_of(3);
-        let Some((entries, down_to)) = self.ring.walk(below.as_ref(), wanted, budget, is_mine)
-        else {
+        let walk = self.ring.walk(below.as_ref(), wanted, budget, is_mine);
+        let Some((entries, down_to)) = walk.map(without_density) else {
             let knows = self.ring.is_filled() && self.ring.floor.is_none();
             assert!(!knows, "it could have told");
             return;
@@ -243,22 +266,5 @@ proptest! {
         world.walk(None, 100, 100);
         let bytes: usize = world.ring.slots.iter().map(|slot| slot.entry.bytes()).sum();
         prop_assert_eq!(world.ring.bytes, bytes);
-    }
-
-    #[test]
-    fn the_latest_are_gathered_from_any_order(
-        times in prop::collection::vec(0..50_u64, 0..80),
-        max in 0..30_usize,
-    ) {
-        let mut builder = RingBuilder::new(max);
-        let all: Vec<_> = times.iter().enumerate().map(|(nth, ms)| written("ana", *ms, nth)).collect();
-        all.iter().for_each(|entry| builder.add(entry.clone()));
-        let contents = builder.finish();
-        let mut positions: Vec<_> = all.into_iter().map(|entry| entry.position).collect();
-        positions.sort();
-        let left_out = positions.len().saturating_sub(max);
-        let kept: Vec<_> = contents.slots.iter().map(|slot| slot.entry.position.clone()).collect();
-        prop_assert_eq!(&kept, &positions[left_out..]);
-        prop_assert_eq!(contents.floor.as_ref(), positions[..left_out].last());
     }
 }

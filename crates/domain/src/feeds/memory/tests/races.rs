@@ -129,8 +129,8 @@ impl World {
     async fn look_at_ring(&self) {
         let before = self.truth.lock().clone();
         self.bus.catch_up().await.unwrap();
-        if let Some((entries, down_to)) = self.memory().recent(None, 9, 9, |_| true) {
-            self.check(&before, &entries, down_to.as_ref(), |_| false);
+        if let Some(found) = self.memory().recent(None, 9, 9, |_| true) {
+            self.check(&before, &found.entries, found.down_to.as_ref(), |_| false);
         }
     }
 
