@@ -89,6 +89,9 @@ impl LiteralGenerator<'_> {
 
     fn named(&self, bytes: &mut ByteChoices<'_>, name: &str, ty: &str, depth: usize) -> Value {
         match self.grammar.shape(ty) {
+            TypeShape::Enum(values) if bytes.once_in(30) && self.mistakes => {
+                Value::from(bytes.choose(values).as_str())
+            }
             TypeShape::Enum(values) => Value::Enum(Name::new(bytes.choose(values))),
             TypeShape::Input(fields) => {
                 let mut object = IndexMap::new();

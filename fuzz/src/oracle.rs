@@ -10,6 +10,7 @@ mod generator;
 mod mismatch;
 mod places;
 mod replay;
+mod rules;
 
 use std::io::{BufRead, Write};
 

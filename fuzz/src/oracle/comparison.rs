@@ -53,7 +53,7 @@ impl Comparison {
         let writes = expected.writes;
         let mut kinds = Vec::new();
         let mut add = |comparison: &mut Self, query: &str, expected: &Value, found: &Value| {
-            let (expected, found) = (normalized(expected), normalized(found));
+            let (expected, found) = (normalized(query, expected), normalized(query, found));
             let answers = Answers { query, expected: &expected, found: &found };
             for mismatch in mismatches(&expected, &found) {
                 let accepted = AcceptedDifference::of(&mismatch, &answers);

@@ -22,6 +22,63 @@ const SETTLE_EVERY: usize = 8;
 /// Cursors of one answer that later documents use.
 const CURSORS_KEPT: usize = 4;
 
+/// What users do, and subscriptions to it: random arguments rarely change anything. `POST` is a post that
+/// was created before.
+const ACTIONS: [(&str, &str); 16] = [
+    (
+        "ana",
+        r#"mutation { createPost(input: { content: "hello @bo #running", contentType: text }) { id content hashtags mentions author { nickname postsCount } } }"#,
+    ),
+    (
+        "bo",
+        r#"mutation { createPost(input: { content: "bread", contentType: text, visibility: followers }) { id visibility author { nickname } } }"#,
+    ),
+    (
+        "bo",
+        r#"mutation { addComment(input: { postId: "POST", content: "well done @ana" }) { id content user { nickname } post { content } } }"#,
+    ),
+    (
+        "mo",
+        r#"mutation { a: toggleLike(postId: "POST") { liked post { viewerHasLiked } } b: sharePost(postId: "POST") { shared } }"#,
+    ),
+    (
+        "dee",
+        r#"mutation { followUser(followeeId: "bo") { status followee { nickname viewerFollows } } }"#,
+    ),
+    ("dee", r#"mutation { unfollowUser(followeeId: "bo") { status } }"#),
+    (
+        "ana",
+        r#"mutation { updateProfile(input: { bio: "runs", tags: ["running"] }) { bio tags displayName } }"#,
+    ),
+    ("ana", r#"mutation { deletePost(id: "POST") { id } }"#),
+    (
+        "bo",
+        "{ getFeed(first: 5) { items { verb previewText post { id content likeCount author { nickname } } } nextToken } }",
+    ),
+    (
+        "bo",
+        "subscription { onFeedEntry { activityId verb previewText post { content author { nickname } } } }",
+    ),
+    (
+        "ana",
+        "subscription { onNotification { kind nodeId actors { nickname } object { __typename } } }",
+    ),
+    ("", "subscription { onCreatePost { id content author { nickname viewerFollows } } }"),
+    (
+        "dee",
+        r#"subscription { onToggleLike(postId: "POST") { liked post { likeCount viewerHasLiked } } }"#,
+    ),
+    (
+        "ana",
+        r#"subscription { onAddComment(postId: "POST") { id content user { nickname } post { id } } }"#,
+    ),
+    ("bo", r#"subscription { onFollowUser(followeeId: "bo") { status follower { nickname } } }"#),
+    (
+        "",
+        "subscription { onPostActivity { activityId verb actor { nickname } object { __typename } } }",
+    ),
+];
+
 pub(crate) struct OracleGenerator {
     grammar: Grammar,
     random: SmallRng,
@@ -30,6 +87,8 @@ pub(crate) struct OracleGenerator {
     read_only: ValuePool,
     writable: ValuePool,
     cursors: usize,
+    /// The post that was created last in the writable town.
+    post: String,
     /// The documents of the writable town since it is new.
     session: usize,
     /// The next page of the document before.
@@ -45,6 +104,7 @@ impl OracleGenerator {
             writable: new_town.clone(),
             new_town,
             cursors: 0,
+            post: String::new(),
             session: 0,
             next_page: None,
         }
@@ -59,9 +119,15 @@ impl OracleGenerator {
         let renews = writes && self.session >= SESSION_MAX;
         if renews {
             self.session = 0;
+            self.post.clear();
             self.writable = self.new_town.clone();
         }
         self.session += usize::from(writes);
+        let settles = writes && self.session.is_multiple_of(SETTLE_EVERY);
+        let entry = OracleEntry { writes, renews, settles, ..OracleEntry::default() };
+        if writes && self.random.random_ratio(1, 3) {
+            return (self.action(entry), Vec::new());
+        }
         let length = self.random.random_range(10..INPUT_BYTES_MAX);
         let bytes: Vec<u8> = (0..length).map(|_| self.random.random()).collect();
         let mut choices = ByteChoices(&bytes);
@@ -74,16 +140,19 @@ impl OracleGenerator {
             corrupt(&mut ByteChoices(&self.random.random::<[u8; 8]>()), &mut document.text);
         }
         let entry = OracleEntry {
-            writes,
-            renews,
-            settles: writes && self.session.is_multiple_of(SETTLE_EVERY),
             viewer: viewer.to_owned(),
             query: document.text,
             variables: document.variables,
             operation_name: document.operation,
-            ..OracleEntry::default()
+            ..entry
         };
         (entry, document.lists)
+    }
+
+    fn action(&mut self, entry: OracleEntry) -> OracleEntry {
+        let (viewer, text) = ACTIONS[self.random.random_range(0..ACTIONS.len())];
+        let query = text.replace("POST", &self.post);
+        OracleEntry { viewer: viewer.to_owned(), query, variables: Value::default(), ..entry }
     }
 
     /// Names cursors of an answered document, and learns its ids and cursors.
@@ -91,6 +160,9 @@ impl OracleGenerator {
         let named = self.name_cursors(entry);
         let value_pool = if entry.writes { &mut self.writable } else { &mut self.read_only };
         value_pool.learn(&named);
+        if let Some(Value::String(post)) = entry.answer.pointer("/data/createPost/id") {
+            self.post.clone_from(post);
+        }
         let is_query = !entry.query.starts_with("mutation") && !entry.query.starts_with("sub");
         if !is_query || lists.is_empty() || !self.random.random_ratio(2, 3) {
             return;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::places::replace_cursors;
+use super::replay::NAME_START;
 
 /// A place where two answers differ.
 #[derive(Clone, Debug)]
@@ -33,10 +34,18 @@ pub(crate) enum MismatchKind {
     ErrorLocation,
 }
 
-/// Returns an answer with all cursors made equal.
-pub(crate) fn normalized(answer: &Value) -> Value {
+/// Returns an answer with all cursors made equal. Cursors in the document itself have different lengths, so
+/// that locations behind them differ.
+pub(crate) fn normalized(query: &str, answer: &Value) -> Value {
     let mut answer = answer.clone();
     replace_cursors(&mut answer, &|_| "a cursor".into());
+    if let Some(Value::Array(errors)) = answer.get_mut("errors")
+        && query.contains(NAME_START)
+    {
+        errors.iter_mut().filter_map(Value::as_object_mut).for_each(|error| {
+            error.remove("locations");
+        });
+    }
     answer
 }
 

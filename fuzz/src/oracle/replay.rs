@@ -11,7 +11,7 @@ use crate::document_writer::Document;
 use crate::value_pool::ValuePool;
 
 /// What the name of a cursor begins and ends with: `@cursor7@`.
-const NAME_START: &str = "@cursor";
+pub(crate) const NAME_START: &str = "@cursor";
 const NAME_END: char = '@';
 
 /// A line of an oracle file: a document, and its answer.
