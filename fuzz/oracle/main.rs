@@ -40,7 +40,7 @@ mod api_town {
     use crate::value_pool::ValuePool;
 
     const SUBSCRIPTIONS_MAX: usize = 6;
-    const YIELDS: usize = 30;
+    const YIELDS: usize = 300;
 
     type Subscription = (String, Pin<Box<dyn Stream<Item = Response> + Send>>);
 
@@ -82,6 +82,7 @@ mod api_town {
         }
 
         pub(crate) async fn subscribe(&mut self, viewer: &str, document: &Document) -> Option<Value> {
+            self.services.bus.catch_up().await.unwrap();
             let mut subscription =
                 Box::pin(self.schema.execute_stream(self.request(viewer, document)));
             let first = poll_next(&mut subscription).await;

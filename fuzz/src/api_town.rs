@@ -21,7 +21,7 @@ use crate::value_pool::ValuePool;
 /// Subscriptions that are open at the same time.
 const SUBSCRIPTIONS_MAX: usize = 6;
 /// Yields to other tasks before a subscription counts as having no event.
-const YIELDS: usize = 30;
+const YIELDS: usize = 300;
 
 /// The document of a subscription and its responses.
 type Subscription = (String, Pin<Box<dyn Stream<Item = Answer> + Send>>);
@@ -81,6 +81,8 @@ impl ApiTown {
 
     /// Opens a subscription and returns its first response, if that comes at once.
     pub(crate) async fn subscribe(&mut self, viewer: &str, document: &Document) -> Option<Value> {
+        // Only what happens from now on is an event.
+        self.services.bus.catch_up().await.unwrap();
         let mut subscription = match self.prepare(document) {
             Ok(prepared) => self.schema.execute_stream(prepared, Arc::new(self.context(viewer))),
             Err(refused) => futures::stream::iter([*refused]).boxed(),

@@ -14,7 +14,8 @@ fn documents_are_answered_as_by_the_oracle() {
     let comparison = compare_with_oracle(lines.as_bytes());
     println!("{comparison}");
     assert_eq!(comparison.unexplained, 0, "there are differences that are not accepted");
-    assert_eq!(comparison.documents + comparison.skipped, 2_000);
-    assert!(comparison.answered > 1_200, "most documents should have an answer");
+    assert_eq!((comparison.documents, comparison.skipped), (2_000, 0));
+    assert!(comparison.executed > 1_500, "most documents should be valid");
+    assert!(comparison.answered > 600, "many should be answered with data");
     assert!(comparison.events > 0, "subscriptions should have events");
 }

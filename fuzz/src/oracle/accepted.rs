@@ -122,6 +122,17 @@ pub(crate) const ACCEPTED: &[AcceptedDifference] = &[
         },
     ),
     accepted(
+        "values-of-correct-type",
+        "5.6.1",
+        "A list is no value of a scalar, which is refused before anything is executed. The library failed \
+         the field.",
+        |mismatch, answers| {
+            let is_typed = |message: &str| message.starts_with("Expected input type");
+            rules::is_refused(mismatch, answers, &["expected value of type"])
+                && answers.expected["errors"][0]["message"].as_str().is_some_and(is_typed)
+        },
+    ),
+    accepted(
         "fields-that-cannot-merge",
         "5.3.2",
         "Fields with the same key must have the same arguments and types, also in different fragments.",
@@ -182,7 +193,8 @@ pub(crate) const ACCEPTED: &[AcceptedDifference] = &[
     accepted(
         "locations",
         "7.1.2",
-        "The location of an error is the name of its field. The library gave the alias or the argument.",
+        "The location of an error is the name of its field, in bytes. The library gave the alias or the \
+         argument, in characters.",
         rules::is_location,
     ),
 ];

@@ -183,7 +183,9 @@ pub(super) fn is_input_path(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
         let is_path = path.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
         // The type of dates that select a day has words of its own.
         let is_day = expected.starts_with("expected a date") && found.starts_with("expected a day");
-        Some(is_path && (found == expected || is_day))
+        let is_number =
+            expected.starts_with("Invalid number") && found.starts_with("expected a whole");
+        Some(is_path && (found == expected || is_day || is_number))
     };
     mismatch.kind == MismatchKind::ErrorMessage
         && texts(mismatch).and_then(is_same).unwrap_or_default()
@@ -208,10 +210,13 @@ pub(super) fn is_location(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> boo
         return false;
     };
     let key = mismatch.place.rsplit('/').find(|key| key.parse::<usize>().is_err());
-    let before: String = answers.query.chars().take(found - 1).collect();
+    // Ours counts bytes of UTF-8, the library's characters.
+    let Some(before) = answers.query.get(..found - 1) else { return false };
+    let found = before.chars().count() + 1;
     let alias = format!("{}: ", key.unwrap_or_default());
     let is_aliased = before.ends_with(&alias) && expected == found - alias.len();
     let is_input = errors_at(answers.expected, |path| path == mismatch.place)
         .any(|error| error["message"].as_str().is_some_and(|it| it.starts_with("Failed to parse")));
-    mismatch.kind == MismatchKind::ErrorLocation && (is_aliased || is_input && expected > found)
+    mismatch.kind == MismatchKind::ErrorLocation
+        && (expected == found || is_aliased || is_input && expected > found)
 }
