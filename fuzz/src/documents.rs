@@ -8,10 +8,11 @@ use std::cell::RefCell;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::api_town::{ApiTown, CANARY, VIEWERS, schema};
+use crate::api_town::{ApiTown, schema};
 use crate::choices::ByteChoices;
-use crate::document_writer::{Document, document};
+use crate::document_writer::{Document, DocumentStyle, document};
 use crate::grammar::Grammar;
+use crate::populated_town::{CANARY, VIEWERS};
 use crate::response_checks::{check, hash};
 use crate::runner::Coverage;
 use crate::value_pool::ValuePool;
@@ -101,7 +102,8 @@ impl DocumentTarget {
         {
             let mut bytes = ByteChoices(rest);
             let viewer = *bytes.choose(&VIEWERS);
-            let mut document = document(&mut bytes, &self.grammar, &self.value_pool);
+            let mut document =
+                document(&mut bytes, &self.grammar, &self.value_pool, DocumentStyle::default());
             if bytes.once_in(25) {
                 corrupt(&mut bytes, &mut document.text);
             }
@@ -113,12 +115,12 @@ impl DocumentTarget {
         let viewer = VIEWERS.into_iter().find(|viewer| *viewer == name).unwrap_or_default();
         let variables = line("# with ").and_then(|json| serde_json::from_str(json).ok());
         let variables = variables.unwrap_or(Value::Null);
-        (viewer, Document { text, variables })
+        (viewer, Document { text, variables, ..Document::default() })
     }
 }
 
 /// Truncates a text or inserts something.
-fn corrupt(bytes: &mut ByteChoices<'_>, text: &mut String) {
+pub(crate) fn corrupt(bytes: &mut ByteChoices<'_>, text: &mut String) {
     const PARTS: [&str; 12] =
         ["{", "}", "(", ")", "\"", "\"\"\"", "...", "$", "@", ":", "\u{0}", "\u{feff}"];
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();

@@ -23,6 +23,8 @@ mod documents;
 mod frames;
 mod grammar;
 mod literals;
+mod oracle;
+mod populated_town;
 mod response_checks;
 mod runner;
 // Shared with the tests of the API.
@@ -33,4 +35,5 @@ mod value_pool;
 
 pub use bodies::bodies;
 pub use documents::documents;
+pub use oracle::{Comparison, compare_with_oracle, generate_oracle};
 pub use runner::{Coverage, run, smoke};

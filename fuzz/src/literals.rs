@@ -57,6 +57,8 @@ const JSONS: [&str; 5] = ["{}", "{\"a\":[1,null,\"x\"]}", "[[[[[[]]]]]]", "{", "
 pub(crate) struct LiteralGenerator<'a> {
     pub(crate) grammar: &'a Grammar,
     pub(crate) value_pool: &'a ValuePool,
+    /// Sometimes generate values of another type.
+    pub(crate) mistakes: bool,
 }
 
 impl LiteralGenerator<'_> {
@@ -68,13 +70,15 @@ impl LiteralGenerator<'_> {
         ty: &Type,
         depth: usize,
     ) -> Value {
-        if ty.nullable && bytes.once_in(12) || bytes.once_in(60) {
+        if ty.nullable && bytes.once_in(12) || bytes.once_in(60) && self.mistakes {
             return Value::Null;
         }
-        if bytes.once_in(60) {
+        if bytes.once_in(60) && self.mistakes {
             return unexpected_value(bytes);
         }
         match &ty.base {
+            // A single value counts as a list of one.
+            BaseType::List(inner) if bytes.once_in(15) => self.value(bytes, name, inner, depth + 1),
             BaseType::List(inner) => {
                 let count = bytes.pick(4);
                 Value::List((0..count).map(|_| self.value(bytes, name, inner, depth + 1)).collect())
@@ -85,6 +89,9 @@ impl LiteralGenerator<'_> {
 
     fn named(&self, bytes: &mut ByteChoices<'_>, name: &str, ty: &str, depth: usize) -> Value {
         match self.grammar.shape(ty) {
+            TypeShape::Enum(values) if bytes.once_in(30) && self.mistakes => {
+                Value::from(bytes.choose(values).as_str())
+            }
             TypeShape::Enum(values) => Value::Enum(Name::new(bytes.choose(values))),
             TypeShape::Input(fields) => {
                 let mut object = IndexMap::new();
@@ -104,6 +111,7 @@ impl LiteralGenerator<'_> {
         let text = match ty {
             "Int" if !bytes.once_in(4) => return Value::from(1 + bytes.pick(5)),
             "Int" | "AWSTimestamp" => return Value::from(*bytes.choose(&NUMBERS)),
+            "Float" if bytes.once_in(6) => return Value::from(3),
             "Float" => return Value::from(*bytes.choose(&[0.5, 0.0, -1.5, 1e308, 100.0])),
             "Boolean" => return Value::from(bytes.pick(2) == 0),
             "AWSDateTime" => bytes.choose(&TIMES),
@@ -111,6 +119,7 @@ impl LiteralGenerator<'_> {
             "AWSEmail" => bytes.choose(&MAILS),
             "AWSURL" => bytes.choose(&URLS),
             "AWSJSON" => bytes.choose(&JSONS),
+            "ID" if bytes.once_in(40) => return Value::from(bytes.pick(5)),
             "ID" => match self.value_pool.some_id(bytes) {
                 Some(id) if !bytes.once_in(10) => return Value::from(id),
                 _ => bytes.choose(&TEXTS),

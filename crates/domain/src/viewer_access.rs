@@ -264,7 +264,9 @@ impl ViewerAccess {
         groups: HashMap<GroupId, Arc<Group>>,
     ) -> Self {
         let viewed_user = |(id, profile): (UserId, Arc<User>)| {
-            let (is_followed, is_blocked) = (relations.follows(&id), relations.is_blocked(&id));
+            // A circle also has its reader, who does not follow themselves.
+            let is_followed = id != viewer.user_id && relations.follows(&id);
+            let is_blocked = relations.is_blocked(&id);
             (id, ViewedUser { profile, is_followed, is_blocked })
         };
         let membership = |(id, group): (GroupId, Arc<Group>)| {

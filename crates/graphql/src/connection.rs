@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{PAGE_ITEMS_MAX, Page, PageInput};
+use roundtable_domain::{Code, PAGE_ITEMS_MAX, Page, PageInput};
 use roundtable_execution::Listed;
 use roundtable_graphql_macros::object;
 use roundtable_interface::{ApiError, SealedCursor};
@@ -31,13 +31,12 @@ impl PageArguments {
         Self { size, after: after.or(next_token) }
     }
 
-    fn limit(&self) -> Result<Option<usize>, ApiError> {
-        let Some((size, argument)) = self.size else { return Ok(None) };
-        let valid = usize::try_from(size).ok().filter(|size| (1..=PAGE_ITEMS_MAX).contains(size));
-        valid.map(Some).ok_or_else(|| {
-            let message = format!("{argument}: expected 1 to {PAGE_ITEMS_MAX}, found {size}");
-            ApiError::bad_request(message)
-        })
+    /// Returns the error of a size that no list accepts.
+    fn invalid_size(&self) -> Option<ApiError> {
+        let (size, argument) = self.size?;
+        let is_valid = usize::try_from(size).is_ok_and(|size| (1..=PAGE_ITEMS_MAX).contains(&size));
+        let message = || format!("{argument}: expected 1 to {PAGE_ITEMS_MAX}, found {size}");
+        (!is_valid).then(|| ApiError::bad_request(message()))
     }
 
     /// Reads a page of the list `name`. Its cursors are valid only for this name and viewer: `posts of
@@ -55,7 +54,18 @@ impl PageArguments {
         let after = self.after.as_deref();
         let after = after.map(|text| context.cursors().open(&scope, text)).transpose()?;
         let has_previous_page = after.is_some();
-        let Page { items, next } = page(&PageInput { limit: self.limit()?, after }).await?;
+        let limit = self.size.map(|(size, _)| usize::try_from(size));
+        let (limit, invalid_size) = match (limit.transpose(), self.invalid_size()) {
+            (Err(_), Some(invalid)) => return Err(invalid),
+            (limit, invalid) => (limit.unwrap_or_default(), invalid),
+        };
+        let read = page(&PageInput { limit, after }).await.map_err(ApiError::from);
+        // The service checks the size, but not before permissions, and does not know which argument it was.
+        let Page { items, next } = match (read, invalid_size) {
+            (Err(error), _) if error.code() != Code::BadRequest => return Err(error),
+            (_, Some(invalid)) => return Err(invalid),
+            (read, None) => read?,
+        };
         let has_next_page = next.is_some();
         let (nodes, cursors): (Vec<N>, Vec<Cursor>) =
             items.into_iter().map(|(item, cursor)| (item.into(), cursor)).unzip();

@@ -1,5 +1,6 @@
 //! The scalars of the schema: how Rust values are written and read as AppSync's scalars, ids and texts.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -62,10 +63,7 @@ macro_rules! ids {
 
         impl Input<gql::ID> for model::$ty {
             fn read(value: &JsonValue) -> Result<Self, InputError> {
-                match value {
-                    JsonValue::Number(number) => number.to_string().parse().map_err(invalid),
-                    value => parse(value, str::parse),
-                }
+                id_text(value)?.parse().map_err(invalid)
             }
         }
     )*};
@@ -154,7 +152,7 @@ impl Input<gql::String> for String {
 
 impl Input<gql::ID> for String {
     fn read(value: &JsonValue) -> Result<Self, InputError> {
-        parse(value, |text| Ok(text.to_owned()))
+        id_text(value).map(Cow::into_owned)
     }
 }
 
@@ -180,6 +178,14 @@ impl Input<gql::AWSJSON> for Json {
     fn read(value: &JsonValue) -> Result<Self, InputError> {
         let read = |text: &str| serde_json::from_str(text).map_err(|error| invalid_json(&error));
         parse(value, read).map(Self)
+    }
+}
+
+fn id_text(value: &JsonValue) -> Result<Cow<'_, str>, InputError> {
+    match value {
+        JsonValue::String(text) => Ok(text.as_str().into()),
+        JsonValue::Number(number) => Ok(number.to_string().into()),
+        _ => Err(InputError::new("expected an id")),
     }
 }
 

@@ -49,6 +49,18 @@ async fn a_follow_or_a_request_can_be_taken_back() {
 }
 
 #[tokio::test]
+async fn nobody_follows_themselves() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    api.town.follow("ana", "bo").await;
+    // The feed remembers the people in it, and the reader is one of them.
+    let document = "{ getFeed { nextToken } me { viewerFollows viewerIsFollowedBy } }";
+    for _ in 0..2 {
+        let me = api.run("ana", document).await["me"].take();
+        assert_eq!(me, json!({"viewerFollows": false, "viewerIsFollowedBy": false}));
+    }
+}
+
+#[tokio::test]
 async fn a_follow_request_is_pending_until_it_is_accepted() {
     let api = ApiTown::of(["bo"]).await;
     api.town.add_user("ana", |ana| ana.is_private = true).await;

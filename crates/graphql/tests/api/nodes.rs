@@ -53,6 +53,16 @@ async fn every_type_is_found_by_its_global_id() {
 }
 
 #[tokio::test]
+async fn a_number_is_an_id_like_any_other() {
+    let api = ApiTown::of(["ana"]).await;
+    for id in ["5", "\"5\""] {
+        let document = format!("{{ node(nodeId: {id}) {{ nodeId }} }}");
+        let response = api.response(api.client("ana"), &document, Value::Null).await;
+        assert_eq!(response["errors"][0]["message"], "nodeId: unknown id", "{document}");
+    }
+}
+
+#[tokio::test]
 async fn staff_only_nodes_are_null_for_others() {
     let api = ApiTown::of(["ana", "bo", "root"]).await;
     let root = api.town.grant_role("root", Role::Admin).await;

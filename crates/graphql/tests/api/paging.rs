@@ -112,6 +112,8 @@ async fn pages_have_one_to_a_hundred_items() {
         assert_eq!(response["errors"][0]["message"], expected);
         assert_eq!(response["errors"][0]["errorType"], "BAD_REQUEST");
     }
+    let forbidden = "{ listModerationQueue(first: 101) { nextToken } }";
+    assert_eq!(api.error_code("bo", forbidden).await, "FORBIDDEN");
     assert_eq!(read(&api, "limit: 100").await["items"].as_array().unwrap().len(), 5);
 }
 

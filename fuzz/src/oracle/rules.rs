@@ -1,0 +1,222 @@
+//! Recognizes the accepted differences.
+
+use serde_json::Value;
+
+use super::accepted::{Answers, errors_at};
+use super::mismatch::{Mismatch, MismatchKind};
+
+/// Returns the last field in a place, without the digit of a generated alias.
+fn field_of(place: &str) -> &str {
+    let keys = place.rsplit('/').find(|key| key.parse::<usize>().is_err());
+    keys.unwrap_or_default().trim_end_matches(|last: char| last.is_ascii_digit())
+}
+
+fn has_error_within(answer: &Value, place: &str) -> bool {
+    let below = format!("{place}/");
+    errors_at(answer, |path| path == place || path.starts_with(&below)).next().is_some()
+}
+
+fn message(answer: &Value) -> &str {
+    answer.pointer("/errors/0/message").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn code(answer: &Value) -> Option<&str> {
+    answer.pointer("/errors/0/extensions/code").and_then(Value::as_str)
+}
+
+pub(super) fn found_message<'a>(answers: &Answers<'a>) -> &'a str {
+    message(answers.found)
+}
+
+pub(super) fn expected_code<'a>(answers: &Answers<'a>) -> Option<&'a str> {
+    code(answers.expected)
+}
+
+pub(super) fn found_code<'a>(answers: &Answers<'a>) -> Option<&'a str> {
+    code(answers.found)
+}
+
+/// Returns whether only the oracle executes the document, and the message contains one of these texts.
+pub(super) fn is_refused(
+    mismatch: &Mismatch<'_>,
+    answers: &Answers<'_>,
+    messages: &[&str],
+) -> bool {
+    mismatch.kind == MismatchKind::Refusal
+        && answers.found.get("data").is_none()
+        && messages.iter().any(|text| found_message(answers).contains(text))
+}
+
+pub(super) fn is_unknown_node(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    let is_about = |error: &Value| error["message"] == "nodeId: unknown id";
+    field_of(&mismatch.place) == "nodes"
+        && match mismatch.kind {
+            MismatchKind::Error => mismatch.expected.or(mismatch.found).is_some_and(is_about),
+            MismatchKind::Data => {
+                mismatch.expected.is_none()
+                    && mismatch.found.is_some_and(Value::is_array)
+                    && errors_at(answers.expected, |path| path == mismatch.place).any(is_about)
+            }
+            _ => false,
+        }
+}
+
+pub(super) fn is_missing_file(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
+    let length = |side: Option<&Value>| side.and_then(Value::as_array).map(Vec::len);
+    mismatch.kind == MismatchKind::Data
+        && field_of(&mismatch.place) == "media"
+        && length(mismatch.found)
+            .zip(length(mismatch.expected))
+            .is_some_and(|(found, expected)| found < expected)
+}
+
+pub(super) fn is_failed_field(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    if mismatch.kind != MismatchKind::Data {
+        return false;
+    }
+    let place = &mismatch.place;
+    match (mismatch.expected, mismatch.found) {
+        (None, Some(Value::Null)) => has_error_within(answers.expected, place),
+        (Some(Value::Null), Some(Value::Object(fields))) => {
+            let is_dropped = |key| has_error_within(answers.expected, &format!("{place}/{key}"));
+            !fields.is_empty() && fields.keys().all(is_dropped)
+        }
+        _ => false,
+    }
+}
+
+pub(super) fn is_null_propagation(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    let below = format!("{}/", mismatch.place);
+    mismatch.kind == MismatchKind::Data
+        && mismatch.found == Some(&Value::Null)
+        && matches!(mismatch.expected, Some(Value::Object(_) | Value::Array(_)))
+        && errors_at(answers.found, |path| path.starts_with(&below)).next().is_some()
+}
+
+pub(super) fn is_below_null(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    if mismatch.kind != MismatchKind::Error || mismatch.found.is_some() {
+        return false;
+    }
+    let data = answers.found.get("data");
+    let mut places = mismatch.place.match_indices('/').map(|(at, _)| &mismatch.place[..at]);
+    let is_null = |place| data.and_then(|data| data.pointer(place)) == Some(&Value::Null);
+    places.any(is_null)
+}
+
+pub(super) fn is_repeated_error(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    mismatch.kind == MismatchKind::Error
+        && mismatch.found.is_none()
+        && errors_at(answers.found, |path| path == mismatch.place).any(|error| {
+            mismatch.expected.is_some_and(|expected| expected["message"] == error["message"])
+        })
+}
+
+pub(super) fn is_default_of_condition(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    let mut declared = answers.query.split("Boolean! = ").skip(1);
+    let is_condition = |variable: &str| {
+        answers.query.contains(&format!("@skip(if: {variable})"))
+            || answers.query.contains(&format!("@include(if: {variable})"))
+    };
+    let mut names = answers.query.split(['(', ',', ' ']).filter(|word| word.starts_with("$v"));
+    let is_used = names.any(|name| is_condition(name.trim_end_matches(':')));
+    let kinds = [MismatchKind::Data, MismatchKind::Error];
+    declared.next().is_some()
+        && is_used
+        && kinds.contains(&mismatch.kind)
+        && (mismatch.expected.is_none() || mismatch.found.is_none())
+}
+
+/// Sorts all lists in a value.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.iter().map(sorted).collect();
+            items.sort_by_key(Value::to_string);
+            items.into()
+        }
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Returns what both sides answer about the schema, if the difference is there.
+fn introspected<'a>(
+    mismatch: &Mismatch<'_>,
+    answers: &Answers<'a>,
+) -> Option<(&'a Value, &'a Value)> {
+    let key = mismatch.place.split('/').nth(1).filter(|key| key.starts_with("__"))?;
+    let side = |answer: &'a Value| answer.get("data")?.get(key);
+    side(answers.expected).zip(side(answers.found))
+}
+
+pub(super) fn is_introspection_order(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    mismatch.kind == MismatchKind::Data
+        && introspected(mismatch, answers)
+            .is_some_and(|(expected, found)| sorted(expected) == sorted(found))
+}
+
+pub(super) fn is_introspected_directive(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    let without_one_of = |side: &Value| {
+        let mut side = sorted(side);
+        if let Some(Value::Array(directives)) = side.get_mut("directives") {
+            directives.retain(|directive| directive["name"] != "oneOf");
+        }
+        side
+    };
+    mismatch.kind == MismatchKind::Data
+        && introspected(mismatch, answers)
+            .is_some_and(|(expected, found)| without_one_of(expected) == without_one_of(found))
+}
+
+fn texts<'a>(mismatch: &Mismatch<'a>) -> Option<(&'a str, &'a str)> {
+    mismatch.expected?.as_str().zip(mismatch.found?.as_str())
+}
+
+pub(super) fn is_input_path(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
+    let is_same = |(expected, found): (&str, &str)| {
+        // Failed to parse "ID": REASON (occurred while parsing "AddCommentInput")
+        let expected = expected.strip_prefix("Failed to parse ")?.split_once(": ")?.1;
+        let expected = expected.split(" (occurred while parsing").next()?;
+        let (path, found) = found.split_once(": ")?;
+        let is_path = path.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
+        // The type of dates that select a day has words of its own.
+        let is_day = expected.starts_with("expected a date") && found.starts_with("expected a day");
+        let is_number =
+            expected.starts_with("Invalid number") && found.starts_with("expected a whole");
+        Some(is_path && (found == expected || is_day || is_number))
+    };
+    mismatch.kind == MismatchKind::ErrorMessage
+        && texts(mismatch).and_then(is_same).unwrap_or_default()
+}
+
+pub(super) fn is_page_size(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
+    let is_size = |(expected, found): (&str, &str)| {
+        let found = found.strip_prefix("limit: ").or_else(|| found.strip_prefix("first: "));
+        expected.starts_with("limit: expected 1 to 100")
+            && found.is_some_and(|rest| rest.starts_with("expected 1 to 100, found"))
+    };
+    mismatch.kind == MismatchKind::ErrorMessage && texts(mismatch).is_some_and(is_size)
+}
+
+/// Returns whether one location is that of a field's name, and the other one of its alias or arguments.
+pub(super) fn is_location(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    let column = |side: Option<&Value>| {
+        let column = side?.pointer("/0/column")?.as_u64()?;
+        usize::try_from(column).ok()
+    };
+    let Some((expected, found)) = column(mismatch.expected).zip(column(mismatch.found)) else {
+        return false;
+    };
+    let key = mismatch.place.rsplit('/').find(|key| key.parse::<usize>().is_err());
+    // Ours counts bytes of UTF-8, the library's characters.
+    let Some(before) = answers.query.get(..found - 1) else { return false };
+    let found = before.chars().count() + 1;
+    let alias = format!("{}: ", key.unwrap_or_default());
+    let is_aliased = before.ends_with(&alias) && expected == found - alias.len();
+    let is_input = errors_at(answers.expected, |path| path == mismatch.place)
+        .any(|error| error["message"].as_str().is_some_and(|it| it.starts_with("Failed to parse")));
+    mismatch.kind == MismatchKind::ErrorLocation
+        && (expected == found || is_aliased || is_input && expected > found)
+}
