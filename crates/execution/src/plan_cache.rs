@@ -94,6 +94,11 @@ impl PlanCache {
         self.texts.get(hash).cloned()
     }
 
+    pub(crate) fn contains(&self, text: &str, operation: Option<&str>) -> bool {
+        let document = self.kept.documents.peek(text).or_else(|| self.recent.documents.peek(text));
+        document.is_some_and(|document| document.plan(operation).is_some())
+    }
+
     /// Returns a plan, and keeps its document.
     pub(crate) fn get(
         &mut self,
