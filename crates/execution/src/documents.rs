@@ -151,6 +151,13 @@ impl Documents {
         self.plans.lock().contains(text, request.operation_name.as_deref())
     }
 
+    /// Returns whether preparing a request takes no time: its document has a plan, or it is refused.
+    pub fn knows(&self, request: &Request) -> bool {
+        let Ok((text, _)) = self.find_text(request) else { return true };
+        let text = text.as_deref().unwrap_or(&request.query);
+        self.plans.lock().contains(text, request.operation_name.as_deref())
+    }
+
     /// Returns the text that a request names, `None` if it sends the text itself, and the hash under which
     /// it wants to name it from now on.
     fn find_text(

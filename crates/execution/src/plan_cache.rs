@@ -94,12 +94,9 @@ impl PlanCache {
         self.texts.get(hash).cloned()
     }
 
-    /// Returns whether a document has a plan.
     pub(crate) fn contains(&self, text: &str, operation: Option<&str>) -> bool {
-        let has_plan = |segment: &Segment| {
-            segment.documents.peek(text).is_some_and(|document| document.plan(operation).is_some())
-        };
-        has_plan(&self.kept) || has_plan(&self.recent)
+        let document = self.kept.documents.peek(text).or_else(|| self.recent.documents.peek(text));
+        document.is_some_and(|document| document.plan(operation).is_some())
     }
 
     /// Returns a plan, and keeps its document.

@@ -41,6 +41,7 @@ fn hashed(hash: &str) -> Value {
 fn a_hash_stands_for_its_document_once_the_text_was_sent() {
     let documents = documents();
     let by_hash = || json!({ "extensions": hashed(NAMES_HASH) });
+    assert!(!documents.knows(&NAMES.into()));
     let unknown = refusal(&documents, by_hash());
     assert_eq!(unknown.code, "PERSISTED_QUERY_NOT_FOUND");
     assert_eq!(unknown.message, "PersistedQueryNotFound");
@@ -50,6 +51,7 @@ fn a_hash_stands_for_its_document_once_the_text_was_sent() {
     let with_text = json!({ "query": NAMES, "extensions": hashed(NAMES_HASH) });
     documents.prepare(request(with_text)).unwrap();
     documents.prepare(request(by_hash())).unwrap();
+    assert!(documents.knows(&NAMES.into()) && documents.knows(&request(by_hash())));
     let upper = json!({ "query": null, "extensions": hashed(&NAMES_HASH.to_uppercase()) });
     documents.prepare(request(upper)).unwrap();
     // A request without such an extension is none of these.
@@ -90,7 +92,7 @@ fn a_document_that_is_refused_is_not_registered() {
     let long = format!("{{ {} }}", "person ".repeat(6_000));
     for text in ["{ nobody }", "{", long.as_str(), "query($a: Int!) { add(a: $a) }"] {
         let hash = sha2::Sha256::digest(text.as_bytes());
-        let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let hash = hash.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         refusal(&documents, json!({ "query": text, "extensions": hashed(&hash) }));
         let unknown = refusal(&documents, json!({ "extensions": hashed(&hash) }));
         assert_eq!(unknown.code, "PERSISTED_QUERY_NOT_FOUND", "{text}");

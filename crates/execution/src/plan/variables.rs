@@ -104,9 +104,9 @@ fn coerce_object(schema: &Schema, ty: &Type, value: &JsonValue) -> Result<JsonVa
     let (object, definition) =
         value.as_object().zip(definition).ok_or_else(|| unexpected(ty, value))?;
     let is_unknown = |key: &str| !definition.fields.contains_key(key);
-    if let Some(key) = object.keys().map(|key| key.as_str()).find(|key| is_unknown(key)) {
+    if let Some(key) = object.keys().find(|key| is_unknown(key.as_str())) {
         let problem = format!("{} has no such field", definition.name);
-        return Err(InputError::new(problem).inside(&shortened(key)));
+        return Err(InputError::new(problem).inside(&shortened(key.as_str())));
     }
     let mut fields = JsonMap::with_capacity(object.len());
     for (name, field) in &definition.fields {
