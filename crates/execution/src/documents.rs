@@ -144,13 +144,6 @@ impl Documents {
         Ok(PreparedRequest { plan, variables: Arc::new(variables), cost })
     }
 
-    /// Returns whether the document of a request has a plan, so that preparing it takes no time.
-    pub fn knows(&self, request: &Request) -> bool {
-        let Ok((text, _)) = self.find_text(request) else { return true };
-        let text = text.as_deref().unwrap_or(&request.query);
-        self.plans.lock().contains(text, request.operation_name.as_deref())
-    }
-
     /// Returns whether preparing a request takes no time: its document has a plan, or it is refused.
     pub fn knows(&self, request: &Request) -> bool {
         let Ok((text, _)) = self.find_text(request) else { return true };

@@ -60,14 +60,12 @@ impl MediaFiles {
     async fn completed_uploads(&self, keys: &[MediaKey]) -> Result<Vec<Arc<Upload>>, MediaError> {
         let distinct: HashSet<&MediaKey> = keys.iter().collect();
         let keys: Vec<MediaKey> = distinct.into_iter().cloned().collect();
-        let uploads: Vec<Arc<Upload>> = match self.context.exact_memory().await {
-            Some((_, memory)) => {
-                memory.uploads(&self.context, &keys).await?.into_values().collect()
-            }
-            None => {
-                let read = read_uploads(&self.context, &keys).await?.into_iter();
-                read.flatten().map(Arc::new).collect()
-            }
+        let memory = self.context.exact_memory().await;
+        let uploads: Vec<Arc<Upload>> = if let Some((_, memory)) = memory {
+            memory.uploads(&self.context, &keys).await?.into_values().collect()
+        } else {
+            let read = read_uploads(&self.context, &keys).await?.into_iter();
+            read.flatten().map(Arc::new).collect()
         };
         let is_complete = |upload: &Arc<Upload>| upload.state == UploadState::Complete;
         Ok(uploads.into_iter().filter(is_complete).collect())

@@ -282,7 +282,7 @@ impl CachedEntity for Upload {
     }
 }
 
-fn look_up<'a, T: CachedEntity>(lookup: BatchLookup<'a, T>, strong: bool) -> EntityRead<'a, T> {
+fn look_up<T: CachedEntity>(lookup: BatchLookup<'_, T>, strong: bool) -> EntityRead<'_, T> {
     let lookup = if strong { lookup.strong() } else { lookup };
     lookup.get().boxed()
 }
