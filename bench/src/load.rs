@@ -35,6 +35,7 @@ const FOLLOWEES: usize = 500;
 const SOAK_SHARE: f64 = 0.6;
 
 #[derive(Clone, Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Options {
     /// A smaller town and shorter windows: a functional test, not a measurement
     #[arg(long)]

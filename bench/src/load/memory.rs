@@ -31,6 +31,10 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const CLIENTS: usize = 4;
 const SUBSCRIPTIONS: usize = 500;
 const POSTS: usize = 5;
+/// As many as a document may have; too many for the longest answer.
+const ALIASES: usize = 50;
+/// As many as fit into the longest answer, with a hundred posts of the longest texts.
+const LONG_ANSWER_ALIASES: usize = 7;
 /// Requests of one batch.
 const BATCH: usize = 10;
 /// The time that events have to reach their subscribers.
@@ -137,16 +141,16 @@ fn watch(
 impl Attack<'_> {
     /// Long posts, each fifty times.
     fn aliases(&self) -> Result<()> {
-        self.repeat(&self.body(&self.aliases_document()))
+        self.repeat(&request_body(&self.aliases_document(ALIASES)))
     }
 
     fn batches(&self) -> Result<()> {
-        let one = json!({ "query": self.aliases_document() });
+        let one = json!({ "query": self.aliases_document(ALIASES) });
         self.repeat(&json!(vec![one; BATCH]).to_string())
     }
 
-    fn aliases_document(&self) -> String {
-        let again: String = (0..50).map(|number| format!("c{number}: content ")).collect();
+    fn aliases_document(&self, aliases: usize) -> String {
+        let again = aliases_of_content(aliases);
         let novelist = &self.content.novelist;
         format!(
             "{{ getUser(id: \"{novelist}\") {{ posts(first: 100) {{ items {{ {again} }} }} }} }}"
@@ -156,7 +160,7 @@ impl Attack<'_> {
     /// The long posts of the author of each of a hundred posts.
     fn nested_lists(&self) -> Result<()> {
         let novelist = &self.content.novelist;
-        self.repeat(&self.body(&format!(
+        self.repeat(&request_body(&format!(
             "{{ getUser(id: \"{novelist}\") {{ posts(first: 100) {{ items {{ author {{ \
              posts(first: 60) {{ items {{ content }} }} }} }} }} }} }}"
         )))
@@ -172,7 +176,7 @@ impl Attack<'_> {
             )
         };
         let all: String = (0..8).map(one).collect();
-        let body = self.body(&format!("mutation {{ {all} }}"));
+        let body = request_body(&format!("mutation {{ {all} }}"));
         let tokens = self.server.tokens.iter().take(CLIENTS);
         self.send_all(tokens.map(|token| (Some(token.as_str()), body.as_str())).collect())
     }
@@ -180,7 +184,7 @@ impl Attack<'_> {
     /// Subscribers that select as much from every post, and some posts.
     fn subscriptions(&self) -> Result<()> {
         let selection = "author { posts(first: 10) { items { author { posts(first: 80) { items { content } } } } } }";
-        let body = self.body(&format!("subscription {{ onCreatePost {{ {selection} }} }}"));
+        let body = request_body(&format!("subscription {{ onCreatePost {{ {selection} }} }}"));
         let mut streams = Vec::with_capacity(SUBSCRIPTIONS);
         for number in 0..SUBSCRIPTIONS {
             let token = self.server.tokens.get(number % self.server.tokens.len().max(1));
@@ -195,7 +199,7 @@ impl Attack<'_> {
             let document = format!(
                 "mutation {{ createPost(input: {{ content: \"news {number}\", contentType: text }}) {{ id }} }}"
             );
-            let body = self.body(&document);
+            let body = request_body(&document);
             connection.request(&post(self.server.address, Some(token), JSON, &body))?;
         }
         drain(&mut streams, EVENTS_TIME);
@@ -204,11 +208,10 @@ impl Attack<'_> {
 
     /// Long answers on HTTP/2 streams whose client accepts none of their bytes.
     fn unread_answers(&self) -> Result<()> {
-        unread_streams::hold(self.server.address, &self.body(&self.aliases_document()))
-    }
-
-    fn body(&self, document: &str) -> String {
-        json!({ "query": document }).to_string()
+        unread_streams::hold(
+            self.server.address,
+            &request_body(&self.aliases_document(LONG_ANSWER_ALIASES)),
+        )
     }
 
     /// Several anonymous clients send the same again and again.
@@ -234,6 +237,15 @@ impl Attack<'_> {
             })
         })
     }
+}
+
+fn request_body(document: &str) -> String {
+    json!({ "query": document }).to_string()
+}
+
+fn aliases_of_content(count: usize) -> String {
+    let alias = |number: usize| format!("c{number}: content ");
+    (0..count).map(alias).collect()
 }
 
 const JSON: &str = "application/json";

@@ -15,6 +15,10 @@ pub struct Writer {
 const BLOCK: usize = 32;
 
 /// Returns whether a byte cannot be in a JSON text as it is.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "branches keep the compiler from comparing many at once"
+)]
 const fn needs_escape(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }

@@ -25,7 +25,7 @@ const SIZES: PageSizes = PageSizes {
 
 fn prepare(document: &str, first: Option<u64>) -> Result<PreparedRequest, RequestError> {
     let documents = Documents::new(Schema::parse(SDL, SIZES).unwrap(), QueryLimits::default());
-    let variables = first.map(|first| json!({ "n": first })).unwrap_or_else(|| json!({}));
+    let variables = first.map_or_else(|| json!({}), |first| json!({ "n": first }));
     let request = json!({ "query": document, "variables": variables });
     documents.prepare(serde_json::from_value::<Request>(request).unwrap())
 }

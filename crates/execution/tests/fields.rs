@@ -168,7 +168,7 @@ impl Object for Root {
     }
 }
 
-fn answer(reads: &Reads, query: &str, variables: Value) -> Value {
+fn answer(reads: &Reads, query: &str, variables: &Value) -> Value {
     let schema = Schema::parse(SDL, PageSizes::default()).unwrap();
     let documents = Documents::new(schema, QueryLimits::default());
     let body = json!({ "query": query, "variables": variables });
@@ -186,7 +186,7 @@ fn reads_have_the_names_of_their_fields() {
         people { best { likes worst { shares } } worst { n: likes } a: likes shares }
         mine: others { x: best @skip(if: $no) { likes } y: best { likes } }
     }";
-    let answer = answer(&reads, query, json!({ "no": true }));
+    let answer = answer(&reads, query, &json!({ "no": true }));
     assert_eq!(answer["errors"], Value::Null, "{answer}");
     assert_eq!(current_field(), None);
     let mut fields = reads.fields.into_inner().unwrap();
@@ -215,7 +215,7 @@ fn reads_have_the_names_of_their_fields() {
 #[test]
 fn nothing_is_named_unless_the_context_asks_for_it() {
     let reads = Reads::default();
-    answer(&reads, "{ people { best { likes } } }", json!({}));
+    answer(&reads, "{ people { best { likes } } }", &json!({}));
     let fields = reads.fields.into_inner().unwrap();
     assert_eq!(fields, [("people", None), ("best", None), ("likes", None)]);
 }
@@ -225,10 +225,10 @@ fn nothing_is_named_unless_the_context_asks_for_it() {
 fn errors_about_the_schema_are_listed() {
     let query =
         "query($name: String = \"Person\") { __type(name: $name) { name } people { likes } }";
-    let found = answer(&Reads::default(), query, json!({}));
+    let found = answer(&Reads::default(), query, &json!({}));
     assert_eq!(found["data"]["__type"]["name"], "Person");
     assert_eq!(found["errors"], Value::Null);
-    let failed = answer(&Reads::default(), query, json!({ "name": null }));
+    let failed = answer(&Reads::default(), query, &json!({ "name": null }));
     assert_eq!(failed["data"]["__type"], Value::Null);
     assert_eq!(failed["data"]["people"].as_array().map(Vec::len), Some(2), "{failed}");
     let error = &failed["errors"][0];

@@ -219,7 +219,8 @@ impl Executor {
         allowed: AllowedOperations,
     ) -> Result<(PreparedRequest, ClientGuard), Box<Answer>> {
         let guard = self.operations.enter(client);
-        let guard = guard.map_err(|limit| refused(&too_many("requests under way", limit)))?;
+        let guard =
+            guard.map_err(|limit| Box::new(refused(too_many("requests under way", limit))))?;
         let prepared = if self.schema.knows(&request) {
             self.schema.prepare(request)?
         } else {
@@ -229,12 +230,12 @@ impl Executor {
             planned.unwrap_or_else(|Overloaded| Err(Box::new(overloaded())))?
         };
         let permitted = allowed.check(client.caller.as_ref(), prepared.operation_type());
-        permitted.map_err(|error| refused(&error))?;
+        permitted.map_err(|error| Box::new(refused(error)))?;
         if !prepared.is_subscription() {
             return Ok((prepared, guard));
         }
         let guard = self.subscriptions.enter(client);
-        let guard = guard.map_err(|limit| refused(&too_many("subscriptions", limit)))?;
+        let guard = guard.map_err(|limit| Box::new(refused(too_many("subscriptions", limit))))?;
         Ok((prepared, guard))
     }
 
@@ -274,14 +275,14 @@ fn reserve(
     Ok(ReservedAnswer { answer, reservation })
 }
 
-fn refused(error: &ApiError) -> Box<Answer> {
-    Box::new(Answer::refused(&error.clone().into()))
+fn refused(error: ApiError) -> Answer {
+    Answer::refused(&error.into())
 }
 
 /// The answer to a request that was never started.
 fn overloaded() -> Answer {
     let problem = "the server is overloaded; try again in a second";
-    *refused(&ApiError::new(Code::RateLimited, problem))
+    refused(ApiError::new(Code::RateLimited, problem))
 }
 
 fn too_many(what: &str, limit: ClientLimitReached) -> ApiError {

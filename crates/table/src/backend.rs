@@ -16,6 +16,7 @@ use crate::{
 };
 
 /// The optional guarantees of a backend.
+#[expect(clippy::struct_excessive_bools, reason = "each is a guarantee of its own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Index reads can be strongly consistent.

@@ -207,10 +207,10 @@ impl AcceptedDifference {
 }
 
 /// Returns the errors of an answer with this path, as a JSON pointer.
-pub(crate) fn errors_at<'a>(
-    answer: &'a Value,
+pub(crate) fn errors_at(
+    answer: &Value,
     is_path: impl Fn(&str) -> bool,
-) -> impl Iterator<Item = &'a Value> {
+) -> impl Iterator<Item = &Value> {
     let errors = answer.get("errors").and_then(Value::as_array).into_iter().flatten();
     errors.filter(move |error| is_path(&path_of(error)))
 }

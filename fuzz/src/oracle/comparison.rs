@@ -61,7 +61,7 @@ impl Comparison {
                 let is_refusal = mismatch.kind == MismatchKind::Refusal;
                 comparison.has_diverged |= is_refusal && writes;
                 if accepted.is_none() {
-                    comparison.describe(&mismatch, &answers);
+                    comparison.describe(&mismatch);
                 }
             }
         };
@@ -95,17 +95,17 @@ impl Comparison {
         }
     }
 
-    fn describe(&mut self, mismatch: &Mismatch<'_>, _answers: &Answers<'_>) {
+    fn describe(&mut self, mismatch: &Mismatch<'_>) {
         if self.descriptions.len() < DESCRIBED_MAX {
             let Mismatch { kind, place, expected, found } = mismatch;
-            let text = |value: &Option<&Value>| match value {
+            let text = |value: Option<&Value>| match value {
                 Some(value) => value.to_string().chars().take(600).collect(),
                 None => String::from("nothing"),
             };
             self.descriptions.push(format!(
                 "{kind:?} at {place:?}: expected {}, found {}",
-                text(expected),
-                text(found)
+                text(*expected),
+                text(*found)
             ));
         }
     }

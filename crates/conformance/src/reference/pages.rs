@@ -125,7 +125,7 @@ impl TableState {
         let rows = self.all(now).filter_map(|(key, item)| {
             let sort = self.definition.sort_in_order(item)?;
             let is_below = walk.below.as_deref().is_none_or(|below| sort < below);
-            is_below.then(|| (sort, &key.partition, item))
+            is_below.then_some((sort, &key.partition, item))
         });
         let mut rows: Vec<(&str, &Scalar, &Item)> = rows.collect();
         rows.sort_by(|one, other| (other.0, other.1).cmp(&(one.0, one.1)));

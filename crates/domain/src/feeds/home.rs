@@ -128,14 +128,13 @@ impl Feeds {
         let passed_max = circle.homes.len() * PASSED_PER_HOME;
         let is_mine = |entry: &CachedActivity| circle.includes(entry);
         let recent = self.memory().recent(below, wanted, PASSED_MIN + passed_max, is_mine);
-        let found = match recent {
-            Some(found) => Some(found),
-            None => {
-                let passed_max = passed_max.min(self.context.settings().feed.walk_max);
-                let bounds = WalkBounds { wanted, passed_max };
-                let is_home = |home: &ActorId| circle.homes.contains_key(home);
-                walk_activities(&self.context, below, bounds, is_home).await?
-            }
+        let found = if recent.is_some() {
+            recent
+        } else {
+            let passed_max = passed_max.min(self.context.settings().feed.walk_max);
+            let bounds = WalkBounds { wanted, passed_max };
+            let is_home = |home: &ActorId| circle.homes.contains_key(home);
+            walk_activities(&self.context, below, bounds, is_home).await?
         };
         Ok(found.map(|RingWalk { mut entries, down_to, is_sparse }| {
             entries.retain(|entry| circle.includes(entry));

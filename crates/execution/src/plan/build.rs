@@ -158,7 +158,8 @@ impl<'a> Builder<'a> {
         };
         let ty = first.ty();
         let bytes_max = self.value_bytes(&node.type_name, first, &value);
-        let location = first.name.location().and_then(|at| at.line_column(&self.document.sources));
+        let start = first.alias.as_ref().unwrap_or(&first.name);
+        let location = start.location().and_then(|at| at.line_column(&self.document.sources));
         Some(Field {
             key: format!("\"{}\":", first.response_key()).into_bytes().into(),
             name: first.response_key().clone(),

@@ -12,11 +12,10 @@ use crate::template::{SegmentAst, TemplateAst};
 
 pub(super) fn table(table: &TableAst) -> TokenStream {
     let TableAst { doc, name, indexes, streamed, .. } = table;
-    let ordered = match &table.ordered {
-        Some(entity) => quote!(::std::option::Option::Some(
-            <#entity as ::roundtable_model::Entity>::SHAPE
-        )),
-        None => quote!(::std::option::Option::None),
+    let ordered = if let Some(entity) = &table.ordered {
+        quote!(::std::option::Option::Some(<#entity as ::roundtable_model::Entity>::SHAPE))
+    } else {
+        quote!(::std::option::Option::None)
     };
     let entities = table.entities.iter().map(|entity| &entity.name);
     let patterns = table.patterns.iter().map(|pattern| constant(&pattern.name));

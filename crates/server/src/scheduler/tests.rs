@@ -80,6 +80,15 @@ async fn work_that_waits_too_long_is_refused_and_its_turn_goes_to_others() {
     assert_eq!(scheduler.run(class, &account("cleo"), async { 7 }).await, Ok(7));
 }
 
+/// Tells when the work that owns it has ended.
+struct Ended(Arc<AtomicBool>, Option<oneshot::Sender<()>>);
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+        drop(self.1.take());
+    }
+}
+
 #[tokio::test]
 async fn background_work_runs_on_other_threads_and_ends_with_its_caller() {
     let scheduler = scheduler(1);
@@ -88,13 +97,6 @@ async fn background_work_runs_on_other_threads_and_ends_with_its_caller() {
     let there = scheduler.run(class, &client, async move { name() }).await.unwrap();
     assert_eq!(there.as_deref(), Some("background"));
 
-    struct Ended(Arc<AtomicBool>, Option<oneshot::Sender<()>>);
-    impl Drop for Ended {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::SeqCst);
-            drop(self.1.take());
-        }
-    }
     let (is_over, (tell, told)) = (Arc::new(AtomicBool::new(false)), oneshot::channel());
     let ended = Ended(Arc::clone(&is_over), Some(tell));
     let endless = async move {

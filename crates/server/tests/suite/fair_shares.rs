@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::test_server::{TestServer, code};
+use crate::test_server::{TestServer, aliases, code};
 use crate::websocket_client::{WebSocketClient, subscribe};
 
 const UNREAD: &str = "roundtable_graphql_unread_answer_bytes";
@@ -70,7 +70,7 @@ async fn a_client_that_does_not_read_its_answers_gets_no_more_of_them() {
     let server = server.await;
     let token = server.sign_up("ana").await;
     long_posts(&server, &token, 20).await;
-    let again: String = (0..35).map(|number| format!("c{number}: content ")).collect();
+    let again = aliases("content", 35);
     let long = format!("{{ listUserPosts(userId: \"ana\", first: 20) {{ items {{ {again} }} }} }}");
     let id = server.ask(Some(&token), "{ me { id } }").await.1;
     let long = long.replace("\"ana\"", &id["data"]["me"]["id"].to_string());

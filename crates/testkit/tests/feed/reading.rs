@@ -163,7 +163,7 @@ impl Stage {
     async fn check_memory(&self, read: Read, page: &Page<FeedEntry>) -> Result<(), Mismatch> {
         let (process, caller) = (self.server(read.at), read.who.caller());
         let contexts = [process.memory_context(), process.town.context().clone()];
-        let users = Name::ALL.map(|who| who.id());
+        let users = Name::ALL.map(Name::id);
         let entries = || page.items.iter().map(|(entry, _)| entry);
         let posts = entries().filter_map(|entry| entry.post.as_ref());
         let posts: Vec<_> = posts.map(|post| post.id.clone()).collect();
