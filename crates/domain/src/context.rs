@@ -95,6 +95,13 @@ impl Context {
         self.on(self.store.with_read_budget(budget))
     }
 
+    /// Returns the same context without a read budget: for what is read into a cache that all requests
+    /// share, and that has bounds of its own.
+    #[must_use]
+    pub(crate) fn without_read_budget(&self) -> Self {
+        self.on(self.store.without_read_budget())
+    }
+
     fn on(&self, store: Store) -> Self {
         let on =
             |table: &roundtable_model::table::Table| store.table_as(Arc::clone(table.definition()));

@@ -251,7 +251,7 @@ impl Executor {
         if let Some(recorder) = recorder {
             context = context.observed(Arc::clone(recorder) as Arc<_>);
         }
-        let class = WorkClass::of(client, prepared.cost());
+        let class = WorkClass::of(client, &prepared);
         let context = RequestContext::new(client.clone(), services.with_context(&context));
         let context = Arc::new(context.tracing_fields(recorder.is_some()));
         Operation { prepared, context, client: ClientKey::of(client), class }

@@ -1,6 +1,7 @@
 //! HTTP routes, and what applies to all of them: request ids, timing, CORS, compression, and errors in
 //! the API's format.
 
+mod batch;
 mod body_budget;
 mod console;
 mod credentials;

@@ -3,7 +3,7 @@
 //!
 //! With an embedded store an execution waits for nothing but the processor, and more executions than
 //! cores finish no sooner. So few run at the same time, and the others wait: signed-in clients first,
-//! and in turns, so that none is served twice while another waits. Expensive work, and all work of
+//! and among clients of a kind in turns. Expensive work, questions about the schema, and all work of
 //! anonymous clients, runs on threads of its own with a low priority ([`BackgroundThreads`]), so that it
 //! uses what the others leave.
 
@@ -15,7 +15,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use roundtable_graphql::RequestCost;
+use roundtable_graphql::{PreparedRequest, RequestCost};
 use roundtable_interface::ClientInfo;
 use roundtable_table::Store;
 use tokio::sync::oneshot;
@@ -70,13 +70,10 @@ pub(crate) struct WorkPermit {
 }
 
 impl WorkClass {
-    /// Returns the class of work by its client and the most that it may take.
-    pub(crate) const fn of(client: &ClientInfo, cost: &RequestCost) -> Self {
-        if client.caller.is_some() && cost.fields <= CHEAP_FIELDS_MAX {
-            Self::Interactive
-        } else {
-            Self::Background
-        }
+    /// Returns the class of a request by its client and the most that it may take.
+    pub(crate) fn of(client: &ClientInfo, prepared: &PreparedRequest) -> Self {
+        let is_cheap = prepared.cost().fields <= CHEAP_FIELDS_MAX && !prepared.introspects();
+        if client.caller.is_some() && is_cheap { Self::Interactive } else { Self::Background }
     }
 
     /// Returns the class of planning a new document.
@@ -122,7 +119,10 @@ impl Scheduler {
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Overloaded> {
         let permit = timeout(WAIT_MAX, self.acquire(class, client)).await;
-        let permit = permit.map_err(|_| Overloaded)?;
+        let permit = permit.map_err(|_| {
+            self.0.metrics.record_wait(WAIT_MAX);
+            Overloaded
+        })?;
         Ok(self.run_with(permit, work).await)
     }
 

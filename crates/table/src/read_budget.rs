@@ -17,11 +17,6 @@ impl ReadBudget {
         Self { max: bytes_max, used: AtomicUsize::new(0) }
     }
 
-    /// Returns the bytes read so far.
-    pub fn used(&self) -> usize {
-        self.used.load(Ordering::Relaxed)
-    }
-
     /// Charges items that were read; an error once they exceed the budget.
     pub(crate) fn charge<'a>(&self, items: impl Iterator<Item = &'a Item>) -> Result<()> {
         let bytes: usize = items.map(Item::size).sum();

@@ -42,6 +42,11 @@ impl Store {
         Self { read_budget: Some(budget), ..self.clone() }
     }
 
+    /// Returns a handle whose reads are charged to no budget.
+    pub fn without_read_budget(&self) -> Self {
+        Self { read_budget: None, ..self.clone() }
+    }
+
     /// Charges items that were read to the budget, if there is one.
     fn charge<'a>(&self, items: impl IntoIterator<Item = &'a Item>) -> Result<()> {
         match &self.read_budget {
@@ -205,7 +210,9 @@ impl Table {
         self.definition.check_walk(&walk)?;
         let span = self.span("walk", None);
         let done = self.backend().walk(&self.definition, walk).await;
-        span.finish(done, |page| (page.items.len(), page.capacity))
+        let page = span.finish(done, |page| (page.items.len(), page.capacity))?;
+        self.store.charge(&page.items)?;
+        Ok(page)
     }
 
     /// Returns the shards of the stream, parents before children.

@@ -85,6 +85,7 @@ impl CircleCache {
         }
         let changed_at = counter.map_or(Time::EPOCH, |counter| counter.updated_at);
         // Rarely needed and large: boxed, to keep the futures of pages small.
+        let context = &context.without_read_budget();
         let circle = Box::pin(load(context, reader, version, changed_at)).await?;
         let circle = Arc::new(circle);
         // The circle is at least as new as the version read before it; at worst it is read again.

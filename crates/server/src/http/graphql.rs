@@ -1,24 +1,19 @@
 //! `POST /graphql` with one request or a batch, and `GET /graphql` with a query, an event stream or a
 //! WebSocket upgrade.
 
-use std::convert::Infallible;
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use bytes::Bytes;
-use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
-use roundtable_interface::{ApiError, ClientInfo};
+use roundtable_interface::ApiError;
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
 use super::middleware::XRAY;
 use super::responses::{JSON, error_response, with_retry_hint, with_status};
-use super::{sse, websocket};
+use super::{batch, sse, websocket};
 use crate::answer_budget::ReservedAnswer;
 use crate::request_policy::AllowedOperations;
 
@@ -26,10 +21,6 @@ use crate::request_policy::AllowedOperations;
 const GRAPHQL_JSON: &str = "application/graphql-response+json";
 const PLAIN_JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
-/// Requests of a batch executed at the same time: one task runs them all, and each takes a permit that
-/// other clients wait for.
-const BATCH_CONCURRENCY: usize = 2;
-
 enum GraphqlBody {
     Single(Box<GraphqlRequest>),
     Batch(Vec<GraphqlRequest>),
@@ -60,38 +51,10 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
             single_response(&head.headers, answer)
         }
         GraphqlBody::Batch(requests) => {
-            batch_response(app, requests, identity.client, wants_cost, permits)
+            let body = batch::respond(app, requests, identity.client, wants_cost, permits);
+            json_response(StatusCode::OK, JSON, body)
         }
     }
-}
-
-/// Answers a batch. Each answer is sent when it is ready and the client has read those before it, so
-/// that few of them are in memory. The budget of the body is held until then.
-fn batch_response(
-    app: AppState,
-    requests: Vec<GraphqlRequest>,
-    client: ClientInfo,
-    wants_cost: bool,
-    permits: BodyPermits,
-) -> Response {
-    let client = Arc::new(client);
-    let count = requests.len();
-    let answers = requests.into_iter().map(move |request| {
-        let (executor, client) = (app.executor.clone(), Arc::clone(&client));
-        let allowed = AllowedOperations::QueriesAndMutations;
-        async move { executor.execute(request, &client, allowed, wants_cost).await }
-    });
-    let answers = stream::iter(answers).buffered(BATCH_CONCURRENCY).enumerate();
-    let parts = answers.flat_map(move |(index, answer)| {
-        let before = Bytes::from_static(if index == 0 { b"[" } else { b"," });
-        let after = (index + 1 == count).then_some(Bytes::from_static(b"]"));
-        stream::iter([Some(before), Some(answer.into_bytes()), after].into_iter().flatten())
-    });
-    let parts = parts.map(move |part| {
-        let _held = &permits;
-        Ok::<_, Infallible>(part)
-    });
-    json_response(StatusCode::OK, JSON, Body::from_stream(parts))
 }
 
 /// `GET /graphql`: a WebSocket, events, or a query in the URL.

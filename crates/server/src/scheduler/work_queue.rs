@@ -7,7 +7,10 @@ use tokio::sync::oneshot;
 use super::WorkPermit;
 use crate::client_key::ClientKey;
 
-/// Hands out permits: signed-in clients before anonymous ones, and clients of a kind in turns.
+/// Of this many permits, one goes to an anonymous client first, so that they are slow and not shut out.
+const ANONYMOUS_SHARE: usize = 8;
+
+/// Grants permits: to signed-in clients before anonymous ones, and among clients of a kind in turns.
 #[derive(Debug)]
 pub(super) struct WorkQueue {
     free: usize,
@@ -16,6 +19,8 @@ pub(super) struct WorkQueue {
     running: HashMap<ClientKey, usize>,
     signed_in: ClientTurns,
     anonymous: ClientTurns,
+    /// Permits granted to waiting work.
+    granted: usize,
 }
 
 /// Work that waits for a permit.
@@ -40,6 +45,7 @@ impl WorkQueue {
             running: HashMap::new(),
             signed_in: ClientTurns::default(),
             anonymous: ClientTurns::default(),
+            granted: 0,
         }
     }
 
@@ -67,7 +73,12 @@ impl WorkQueue {
         }
         let (running, max) = (&self.running, self.per_client_max);
         let may_run = |client: &ClientKey| running.get(client).is_none_or(|count| *count < max);
-        let next = self.signed_in.next(may_run).or_else(|| self.anonymous.next(may_run))?;
+        let mut turns = [&mut self.signed_in, &mut self.anonymous];
+        if self.granted % ANONYMOUS_SHARE == ANONYMOUS_SHARE - 1 {
+            turns.reverse();
+        }
+        let next = turns.into_iter().find_map(|turns| turns.next(may_run))?;
+        self.granted = self.granted.wrapping_add(1);
         self.start(&next.client);
         Some(next)
     }

@@ -1,6 +1,8 @@
 //! What one client may take of the server: operations and subscriptions under way, bytes read, and
 //! answers that it leaves unread.
 
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -9,6 +11,9 @@ use tokio::net::TcpStream;
 use crate::test_server::{TestServer, aliases, code};
 use crate::websocket_client::{WebSocketClient, subscribe};
 
+/// The time after which a subscriber is sent another post, and that for which it is tried.
+const POLL: Duration = Duration::from_millis(100);
+const DEADLINE: Duration = Duration::from_secs(20);
 const UNREAD: &str = "roundtable_graphql_unread_answer_bytes";
 
 /// Creates posts with long texts.
@@ -41,12 +46,19 @@ async fn a_request_that_reads_too_much_is_stopped() {
 
 /// Sends a request and reads nothing of its answer but the head.
 async fn send_and_do_not_read(server: &TestServer, token: Option<&str>, query: &str) -> TcpStream {
+    send_body_and_do_not_read(server, token, &json!({ "query": query }).to_string()).await
+}
+
+async fn send_body_and_do_not_read(
+    server: &TestServer,
+    token: Option<&str>,
+    body: &str,
+) -> TcpStream {
     let address = server.url.trim_start_matches("http://");
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     // Otherwise the system would take the whole answer.
     socket.set_recv_buffer_size(4 << 10).unwrap();
     let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
-    let body = json!({ "query": query }).to_string();
     let token = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
     let head = format!(
         "POST /graphql HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\n\
@@ -115,6 +127,24 @@ async fn a_batch_is_answered_in_order_and_its_answers_are_freed() {
     server.stop().await;
 }
 
+/// A batch whose answers are not read neither keeps permits nor bodies for ever.
+#[tokio::test]
+async fn a_batch_that_is_not_read_is_given_up() {
+    let server = TestServer::with(|all| all.process.live.slow_seconds = 1).await;
+    let token = server.sign_up("ana").await;
+    long_posts(&server, &token, 10).await;
+    let long =
+        format!("{{ me {{ posts(first: 10) {{ items {{ {} }} }} }} }}", aliases("content", 45));
+    let batch = json!(vec![json!({ "query": long }); 10]).to_string();
+    let unread = send_body_and_do_not_read(&server, Some(&token), &batch).await;
+    server.until("roundtable_live_slow_clients_total", 1).await;
+    server.until("roundtable_http_request_body_bytes", 0).await;
+    drop(unread);
+    server.until(UNREAD, 0).await;
+    assert!(server.ask(Some(&token), "{ me { nickname } }").await.1["errors"].is_null());
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn an_account_and_a_network_have_limited_subscriptions() {
     let server = TestServer::with(|all| {
@@ -145,8 +175,28 @@ async fn an_account_and_a_network_have_limited_subscriptions() {
     socket.send_message(&json!({ "type": "complete", "id": "1" })).await;
     socket.send_message(&json!({ "type": "ping" })).await;
     assert_eq!(socket.next_message().await["type"], "pong");
-    socket.send_message(&subscribe("4", "{ me { nickname } }")).await;
-    assert_eq!(socket.next_message().await["type"], "next");
+    // The subscription ends a moment after the message, and until then another is refused. The start of
+    // a subscription is not announced either, so there are posts until one arrives.
+    let create = r#"mutation { createPost(input: { content: "hi", contentType: text }) { id } }"#;
+    let received = async {
+        for id in 4.. {
+            let id = id.to_string();
+            socket.send_message(&subscribe(&id, posts)).await;
+            let message = loop {
+                server.ask(Some(&bo), create).await;
+                let message = tokio::time::timeout(POLL, socket.next_message_of(&id)).await;
+                if let Ok(message) = message {
+                    break message;
+                }
+            };
+            if message["type"] == "next" {
+                return message;
+            }
+        }
+        Value::Null
+    };
+    let received = tokio::time::timeout(DEADLINE, received).await.unwrap();
+    assert!(received["payload"]["data"]["onCreatePost"]["id"].is_string(), "{received}");
     server.stop().await;
 }
 

@@ -49,6 +49,7 @@ impl FeedMemory {
         context: &Context,
         homes: Vec<ActorId>,
     ) -> Result<(), ServiceError> {
+        let context = &context.without_read_budget();
         for homes in homes.chunks(LOADS_PER_YIELD) {
             // Owned: futures of borrowed ids could not be proven `Send`, which a server needs.
             stream::iter(homes.to_vec())
