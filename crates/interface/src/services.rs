@@ -52,7 +52,7 @@ pub struct Services {
 }
 
 impl Services {
-    /// Returns the same services on another context, which measures the cost of one request.
+    /// Returns the same services on another context, which limits what one request reads, and may observe it.
     #[must_use]
     pub fn with_context(&self, context: &Context) -> Self {
         Self {

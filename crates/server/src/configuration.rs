@@ -182,7 +182,7 @@ impl Configuration {
         }
         if graphql.answers_bytes_max < graphql.answer_bytes_max.saturating_mul(CLIENT_SHARE) {
             let problem = format!(
-                "expected room for one answer of one client, who gets a {CLIENT_SHARE}th: raise it to \
+                "expected room for the longest answer in the share of one client, a quarter: raise it to \
                  {CLIENT_SHARE} times `answer-bytes-max` or more"
             );
             return Err(ConfigurationError::conflict("graphql.answers-bytes-max", problem));

@@ -200,7 +200,7 @@ pub(super) fn is_page_size(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
     mismatch.kind == MismatchKind::ErrorMessage && texts(mismatch).is_some_and(is_size)
 }
 
-/// Returns whether one location is that of a field's name, and the other one of its alias or arguments.
+/// Returns whether both locations are the same in characters, or the library's is that of an argument.
 pub(super) fn is_location(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
     let column = |side: Option<&Value>| {
         let column = side?.pointer("/0/column")?.as_u64()?;
@@ -209,14 +209,11 @@ pub(super) fn is_location(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> boo
     let Some((expected, found)) = column(mismatch.expected).zip(column(mismatch.found)) else {
         return false;
     };
-    let key = mismatch.place.rsplit('/').find(|key| key.parse::<usize>().is_err());
     // Ours counts bytes of UTF-8, the library's characters.
     let Some(before) = answers.query.get(..found - 1) else { return false };
     let found = before.chars().count() + 1;
-    let alias = format!("{}: ", key.unwrap_or_default());
-    let is_aliased = before.ends_with(&alias) && expected == found - alias.len();
     let is_input = errors_at(answers.expected, |path| path == mismatch.place)
         .any(|error| error["message"].as_str().is_some_and(|it| it.starts_with("Failed to parse")));
     mismatch.kind == MismatchKind::ErrorLocation
-        && (expected == found || is_aliased || is_input && expected > found)
+        && (expected == found || is_input && expected > found)
 }

@@ -13,6 +13,9 @@ const BATCH_ITEMS: u64 = 100;
 /// The operations that one read of a list, or of a batch of objects, takes at most: the items, what
 /// decides whether the viewer may see them, and what belongs to them.
 const READ_OPERATIONS: u64 = 6;
+/// The operations that the value of one field takes at most, for a batch of objects: some are counted in
+/// several items.
+const FACT_OPERATIONS: u64 = 2;
 /// What is written around a value: a comma, quotes, brackets.
 const PUNCTUATION_BYTES: u64 = 6;
 
@@ -114,9 +117,9 @@ impl Node {
 
     /// Adds what reading everything below `rows` objects takes. Fields that share an edge share its read.
     fn add_reads(&self, rows: u64, variables: &Variables, to: &mut RequestCost) {
-        if !self.leaves.is_empty() {
-            to.add_operations(rows.div_ceil(BATCH_ITEMS));
-        }
+        let facts = (self.leaves.len() as u64).saturating_mul(FACT_OPERATIONS);
+        to.operations =
+            to.operations.saturating_add(rows.div_ceil(BATCH_ITEMS).saturating_mul(facts));
         for edge in self.edges.iter().filter(|edge| edge.condition.holds(variables)) {
             let children = rows.saturating_mul(edge.size.items(&edge.arguments, variables));
             let reads = if edge.size.is_read_for_each() {
