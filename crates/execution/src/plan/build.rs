@@ -206,7 +206,10 @@ impl<'a> Builder<'a> {
         let field = u16::try_from(index).ok()?;
         let is_leaf = self.schema.is_leaf(definition.ty.inner_named_type());
         if is_leaf && definition.arguments.is_empty() && !self.is_root(&node.type_name) {
-            node.leaves.push((field, condition));
+            let leaf = (field, condition);
+            if !node.leaves.contains(&leaf) {
+                node.leaves.push(leaf);
+            }
             return Some(FieldValue::Leaf(field));
         }
         let arguments = ArgumentPlan::all(definition, first);

@@ -129,13 +129,15 @@ impl Node {
             };
             to.add_operations(reads);
             to.items = to.items.saturating_add(children);
-            // A child has one of the types: the most expensive counts.
-            let of_types = edge.nodes.iter().map(|node| {
+            // A child has one of the types, but each type may need reads of its own.
+            let mut items = 0;
+            for node in &edge.nodes {
                 let mut below = RequestCost::default();
                 node.add_reads(children, variables, &mut below);
-                below
-            });
-            to.add(of_types.fold(RequestCost::default(), RequestCost::max));
+                to.operations = to.operations.saturating_add(below.operations);
+                items = items.max(below.items);
+            }
+            to.items = to.items.saturating_add(items);
         }
     }
 }
