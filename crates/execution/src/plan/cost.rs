@@ -12,7 +12,7 @@ const UNPAGED_ITEMS: u64 = 5;
 const BATCH_ITEMS: u64 = 100;
 /// The operations that one read of a list, or of a batch of objects, takes at most: the items, what
 /// decides whether the viewer may see them, and what belongs to them.
-const READ_OPERATIONS: u64 = 6;
+const READ_OPERATIONS: u64 = 20;
 /// The operations that the value of one field takes at most, for a batch of objects: some are counted in
 /// several items.
 const FACT_OPERATIONS: u64 = 2;
