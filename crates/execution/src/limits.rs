@@ -33,7 +33,7 @@ impl Default for QueryLimits {
         Self {
             depth_max: 15,
             cost_max: 20_000,
-            operations_max: 50_000,
+            operations_max: 500_000,
             aliases_max: 50,
             tokens_max: 5_000,
             directives_max: 50,
