@@ -337,6 +337,21 @@ fn skipped_fields_are_neither_read_nor_written() {
     );
 }
 
+/// Both aliases share one edge, whose objects are read for one of them.
+#[test]
+fn what_a_skipped_alias_selects_is_not_read_for_another() {
+    let document = "query($x: Boolean!) { person(name: \"a\") { \
+        a: best @skip(if: $x) { likes best { name } } b: best { name } } }";
+    let reads = Reads::default();
+    let without = r#"{"data":{"person":{"b":{"name":"bo"}}}}"#;
+    assert_eq!(answer_with(document, r#"{"x":true}"#, &reads), without);
+    assert_eq!(reads.best.load(Ordering::Relaxed), 1);
+    assert_eq!(reads.likes.load(Ordering::Relaxed), 0);
+    let with = answer_with(document, r#"{"x":false}"#, &reads);
+    assert!(with.contains(r#""a":{"likes":2,"best":"#), "{with}");
+    assert_eq!(reads.likes.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 fn unions_and_interfaces_select_by_type() {
     let document = "{ any { __typename ... on Named { name } ... on Pet { owner { name } } ... on Person { likes } } }";

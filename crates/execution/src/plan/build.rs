@@ -231,14 +231,10 @@ impl<'a> Builder<'a> {
             node.edges.push(Edge { field, arguments, condition: ConditionId::NEVER, size, nodes });
             node.edges.len() - 1
         });
-        let several = uses.len() > 1;
-        let sets: Vec<Selected<'a>> = uses
-            .into_iter()
-            // The field itself has the condition already, unless it is one of several.
-            .map(|(field, own)| {
-                (&field.selection_set, if several { own } else { Condition::always() })
-            })
-            .collect();
+        // Also the condition of the field itself: fields that share an edge share its objects, and what one
+        // of them selects must not be read for another.
+        let sets: Vec<Selected<'a>> =
+            uses.into_iter().map(|(field, own)| (&field.selection_set, own)).collect();
         let Edge { nodes, condition: any, .. } = node.edges.get_mut(edge)?;
         *any = self.conditions.either(*any, condition);
         let mut selection = 0;
