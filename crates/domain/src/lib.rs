@@ -80,7 +80,7 @@ pub use follows::{FollowError, Follows};
 pub use goals::{GoalChange, GoalError, Goals, NewGoal};
 pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
 pub use likes::{LikeError, LikeState, Likes};
-pub use live::{LiveError, LiveEvent, LiveUpdates, Topic, TopicSubscription};
+pub use live::{LiveError, LiveEvent, LiveSource, LiveUpdates, Topic, TopicSubscription};
 pub use media::{
     DeclaredFile, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError, MediaUrl,
     NewUpload, SignedUpload, UploadInstructions,

@@ -5,6 +5,7 @@
 //! disconnected; others are not affected. An event says only that an object changed. The object is
 //! read for each subscription on delivery, so a subscriber never receives what they may no longer see.
 
+mod source;
 mod subscription;
 mod topic_events;
 mod topics;
@@ -12,6 +13,7 @@ mod topics;
 use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Post, Quest};
 use roundtable_model::{ActorId, FeedName, GroupId, PostId, UserId};
 
+pub use self::source::LiveSource;
 pub use self::subscription::TopicSubscription;
 pub(crate) use self::topics::Topics;
 use crate::{Context, LiveBus, refusals};

@@ -67,7 +67,7 @@ impl PreparedRequest {
 
     /// Returns whether the request asks for the schema itself.
     pub fn introspects(&self) -> bool {
-        self.plan.introspects
+        self.plan.introspects()
     }
 }
 

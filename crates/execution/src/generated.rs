@@ -1,15 +1,17 @@
 //! What the generated implementations of [`Object`] call.
 
+use std::marker::PhantomData;
+
+use futures::FutureExt as _;
 pub use futures::future::{BoxFuture, join_all};
 pub use futures::join;
-use futures::stream::{Stream, StreamExt as _};
 
 use crate::column::{Column, Output};
 use crate::error::FieldError;
 use crate::field_path::in_leaf;
 use crate::input::{Input, InputError};
 use crate::leaf::Leaf;
-use crate::rows::{Context, Events, Fact, Facts, Object};
+use crate::rows::{Context, EventSource, Events, Fact, Facts, NextEvent, Object};
 use crate::writer::Writer;
 use crate::{JsonMap, JsonValue};
 
@@ -78,16 +80,31 @@ pub const fn occurrences(parts: &[&[u16]], field: u16) -> usize {
 }
 
 /// Returns the events of a subscription as columns.
-pub fn event_columns<S, C, V, E>(
-    events: impl Stream<Item = Result<V, E>> + Send + 'static,
-) -> Events<C>
+pub fn event_columns<S, C, V, E>(events: Box<dyn EventSource<Result<V, E>>>) -> Events<C>
 where
     S: 'static,
     C: 'static,
     V: Output<S, C> + 'static,
     E: Into<FieldError> + 'static,
 {
-    Box::pin(events.map(|event| Column::of::<S, _>([event])))
+    Box::new(EventColumns::<S, V, E> { events, field_type: PhantomData })
+}
+
+struct EventColumns<S, V, E> {
+    events: Box<dyn EventSource<Result<V, E>>>,
+    field_type: PhantomData<fn() -> S>,
+}
+
+impl<S, C: 'static, V: Output<S, C>, E: Into<FieldError>> EventSource<Column<C>>
+    for EventColumns<S, V, E>
+{
+    fn read(&mut self) -> BoxFuture<'_, NextEvent<Column<C>>> {
+        Box::pin(self.events.read().map(|next| next.map(|event| Column::of::<S, _>([event]))))
+    }
+
+    fn changed(&mut self) -> BoxFuture<'_, ()> {
+        self.events.changed()
+    }
 }
 
 pub fn unknown_leaf() -> FieldError {

@@ -18,13 +18,11 @@ pub(crate) struct AboutSchema {
 
 impl AboutSchema {
     pub(crate) fn of(schema: &Schema, plan: &Plan, variables: &Variables) -> Self {
-        if !plan.introspects {
-            return Self::default();
-        }
+        let Some(document) = &plan.document else { return Self::default() };
         let answer = introspection::partial_execute(
             &schema.types,
             &schema.implementers,
-            &plan.document,
+            document,
             &plan.operation,
             &variables.values,
         );

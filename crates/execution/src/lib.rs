@@ -47,6 +47,8 @@ pub use self::limits::QueryLimits;
 pub use self::plan::{OperationType, Plan, RequestCost, Variables};
 pub use self::request::Request;
 pub use self::resolve::{execute, execute_event, subscribed_field};
-pub use self::rows::{Context, Events, Fact, Facts, Listed, Object, RootFields, Subscribing};
+pub use self::rows::{
+    Context, EventSource, Events, Fact, Facts, Listed, NextEvent, Object, RootFields, Subscribing,
+};
 pub use self::schema::{PageSizes, Schema};
 pub use self::writer::Writer;

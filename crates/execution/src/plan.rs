@@ -26,14 +26,14 @@ use crate::error::Location;
 /// An operation that is ready to be executed with any variables.
 #[derive(Debug)]
 pub struct Plan {
-    pub(crate) document: Valid<ExecutableDocument>,
+    /// The operation; without its selection, which is planned, unless it asks for the schema itself.
     pub(crate) operation: apollo_compiler::Node<Operation>,
+    /// The document of an operation that asks for the schema itself.
+    pub(crate) document: Option<Valid<ExecutableDocument>>,
     pub(crate) root: Node,
     conditions: Conditions,
     /// Variables that conditions use, and that may be null.
     condition_variables: Vec<apollo_compiler::Name>,
-    /// Whether the operation asks for the schema itself.
-    pub(crate) introspects: bool,
     /// The number of its nodes and fields.
     pub(crate) parts: usize,
 }
@@ -92,5 +92,10 @@ pub(crate) enum FieldValue {
 impl Plan {
     pub fn operation_type(&self) -> OperationType {
         self.operation.operation_type
+    }
+
+    /// Returns whether the operation asks for the schema itself.
+    pub(crate) const fn introspects(&self) -> bool {
+        self.document.is_some()
     }
 }

@@ -17,9 +17,12 @@ pub(crate) const BYTES_MAX: usize = 16 * 1024 * 1024;
 const RECENT_BYTES_MAX: usize = BYTES_MAX / 4;
 /// The memory that the plans of one document may take. Larger ones are planned again for each request.
 const DOCUMENT_BYTES_MAX: usize = RECENT_BYTES_MAX / 2;
-/// The memory that a plan takes for each of its nodes and fields, and for each byte of its text, roughly.
+/// The memory that a plan takes for each of its nodes and fields, roughly.
 const BYTES_PER_PART: usize = 400;
-const BYTES_PER_TEXT_BYTE: usize = 40;
+/// The memory that a document takes for each byte of its text, roughly: the text and its constants. Plans
+/// that ask for the schema keep the parsed document, too.
+const BYTES_PER_TEXT_BYTE: usize = 4;
+const BYTES_PER_PARSED_BYTE: usize = 40;
 /// The memory of an entry without its plans, roughly: keys, hash and places in maps.
 const BYTES_PER_DOCUMENT: usize = 400;
 
@@ -130,7 +133,8 @@ impl PlanCache {
         let segment = if is_kept { &mut self.kept } else { &mut self.recent };
         let known = segment.take(&text);
         let (text, mut document) = known.unwrap_or((text, CachedDocument::EMPTY));
-        let bytes = plan.parts * BYTES_PER_PART + text.len() * BYTES_PER_TEXT_BYTE;
+        let per_byte = if plan.introspects() { BYTES_PER_PARSED_BYTE } else { BYTES_PER_TEXT_BYTE };
+        let bytes = plan.parts * BYTES_PER_PART + text.len() * per_byte;
         let is_known = document.plan(operation.as_deref()).is_some();
         if !is_known && document.bytes + bytes <= DOCUMENT_BYTES_MAX {
             document.plans.push((operation, Arc::clone(plan)));
@@ -171,12 +175,12 @@ mod tests {
     fn plan() -> Arc<Plan> {
         let schema = Schema::parse("type Query { a: Int b: Int }", PageSizes::default()).unwrap();
         let documents = crate::Documents::new(schema, crate::QueryLimits::default());
-        documents.prepare("{ a }".into()).unwrap().plan
+        documents.prepare("{ a __schema { description } }".into()).unwrap().plan
     }
 
     /// A text that takes about `bytes` in the cache.
     fn text(name: usize, bytes: usize) -> Arc<str> {
-        format!("{name:>0$}", bytes / BYTES_PER_TEXT_BYTE).into()
+        format!("{name:>0$}", bytes / BYTES_PER_PARSED_BYTE).into()
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::sync::OnceLock;
 
 use futures::future::BoxFuture;
-use futures::stream::BoxStream;
 
 use crate::column::{Column, Output};
 use crate::error::FieldError;
@@ -101,7 +100,35 @@ pub trait RootFields {
 }
 
 /// The events of a subscription, each as the column of its one field.
-pub type Events<C> = BoxStream<'static, Column<C>>;
+pub type Events<C> = Box<dyn EventSource<Column<C>>>;
+
+/// The events of a subscription. Reading and waiting are separate, so that the reads can be scheduled.
+pub trait EventSource<T>: Send {
+    /// Reads the next event, without waiting for one.
+    fn read(&mut self) -> BoxFuture<'_, NextEvent<T>>;
+
+    /// Waits, after a read without an event, until there may be one. Reads nothing.
+    fn changed(&mut self) -> BoxFuture<'_, ()>;
+}
+
+#[derive(Debug)]
+pub enum NextEvent<T> {
+    Event(T),
+    /// There is none yet.
+    Later,
+    /// The last one, such as an error.
+    Last(T),
+}
+
+impl<T> NextEvent<T> {
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> NextEvent<U> {
+        match self {
+            Self::Event(event) => NextEvent::Event(convert(event)),
+            Self::Later => NextEvent::Later,
+            Self::Last(event) => NextEvent::Last(convert(event)),
+        }
+    }
+}
 
 /// A subscription that is being set up.
 pub type Subscribing<'a, C> = BoxFuture<'a, Result<Events<C>, FieldError>>;

@@ -13,6 +13,7 @@ const SDL: &str = "
     input Wanted { name: String!  kind: Kind = friend  near: Near  note: String }
     input Near { x: Int! y: Int! }
     enum Kind { friend  pet }
+    type Subscription { added(to: Int): Person! }
 ";
 
 /// A document, and its SHA-256.
@@ -266,4 +267,43 @@ fn introspection_of_hostile_depth_is_too_complex() {
         let error = refusal(&documents, json!({ "query": query }));
         assert_eq!(error.code, "TOO_COMPLEX", "{}: {error:?}", query.get(..80).unwrap_or(&query));
     }
+}
+
+#[test]
+fn a_subscription_has_one_field_without_conditions() {
+    let documents = documents();
+    documents.prepare("subscription { added { name } }".into()).unwrap();
+    for document in [
+        "subscription { added @include(if: false) { name } }",
+        "subscription($x: Boolean!) { added @skip(if: $x) { name } }",
+        "subscription { ... @skip(if: true) { added { name } } }",
+        "subscription { __typename }",
+    ] {
+        let body = json!({ "query": document, "variables": { "x": false } });
+        assert_eq!(refusal(&documents, body).code, "BAD_REQUEST", "{document}");
+    }
+}
+
+/// Its plan is kept as long as it is open.
+#[test]
+fn the_plan_of_a_subscription_is_small() {
+    let schema = Schema::parse(SDL, PageSizes::default()).unwrap();
+    let limits = QueryLimits { aliases_max: 10_000, ..QueryLimits::default() };
+    let documents = Documents::new(schema, limits);
+    // Every fragment doubles the fields.
+    let text = |operation: &str, depth: usize| {
+        let fragment = |depth: usize| {
+            let below = depth - 1;
+            format!(
+                "fragment F{depth} on Person {{ a: best {{ ...F{below} }} best {{ ...F{below} }} }} "
+            )
+        };
+        let fragments: String = (1..=depth).map(fragment).collect();
+        format!("{operation} {{ ...F{depth} }} }} {fragments} fragment F0 on Person {{ name }}")
+    };
+    documents.prepare(text("{ person(name: \"ana\")", 11).as_str().into()).unwrap();
+    let refused = refusal(&documents, json!({ "query": text("subscription { added", 11) }));
+    assert_eq!(refused.code, "TOO_COMPLEX");
+    assert!(refused.message.contains("at most 1000 fields"), "{}", refused.message);
+    documents.prepare(text("subscription { added", 6).as_str().into()).unwrap();
 }

@@ -1,65 +1,50 @@
 //! Live events. Each is loaded for its subscriber when it is sent, so subscribers never get an event that
 //! they may no longer see.
 
-use std::pin::Pin;
-
-use futures::Stream;
-use futures::stream::unfold;
-use roundtable_domain::{
-    FeedEntry, LiveEvent, LiveFeed, LiveNotifications, LiveRoom, NotificationView, Topic,
-    TopicSubscription,
-};
+use futures::future::BoxFuture;
+use roundtable_domain::{LiveEvent, LiveSource, Topic};
+use roundtable_execution::{EventSource, NextEvent};
 use roundtable_interface::ApiError;
-use roundtable_model::entities::Message;
 
 use crate::request::RequestContext;
 
-/// The events of a subscription. An error is the last item.
-pub(crate) type EventStream<T> = Pin<Box<dyn Stream<Item = Result<Option<T>, ApiError>> + Send>>;
+/// The events of a subscription. An error is the last one.
+pub(crate) type EventStream<T> = Box<dyn EventSource<Result<Option<T>, ApiError>>>;
 
-/// A source of live events.
-pub(crate) trait EventSource: Send + 'static {
-    type Event: Send;
-
-    fn next_event(&mut self) -> impl Future<Output = Result<Self::Event, ApiError>> + Send;
+/// The events of a live source that `convert` keeps.
+struct Converted<L: LiveSource, T> {
+    live: L,
+    convert: fn(L::Event) -> Option<T>,
 }
 
-macro_rules! event_sources {
-    ($($live:ident for $event:ident,)*) => {$(
-        impl EventSource for $live {
-            type Event = $event;
-
-            async fn next_event(&mut self) -> Result<$event, ApiError> {
-                Ok(self.next().await?)
+impl<L: LiveSource<Error: Into<ApiError>>, T: Send> EventSource<Result<Option<T>, ApiError>>
+    for Converted<L, T>
+{
+    fn read(&mut self) -> BoxFuture<'_, NextEvent<Result<Option<T>, ApiError>>> {
+        Box::pin(async move {
+            loop {
+                let event = match self.live.read().await {
+                    Ok(Some(event)) => (self.convert)(event),
+                    Ok(None) => return NextEvent::Later,
+                    Err(error) => return NextEvent::Last(Err(error.into())),
+                };
+                if event.is_some() {
+                    return NextEvent::Event(Ok(event));
+                }
             }
-        }
-    )*};
+        })
+    }
+
+    fn changed(&mut self) -> BoxFuture<'_, ()> {
+        self.live.changed()
+    }
 }
 
-event_sources! {
-    LiveFeed for FeedEntry,
-    LiveRoom for Message,
-    LiveNotifications for NotificationView,
-    TopicSubscription for LiveEvent,
-}
-
-/// Streams the events of a source that `convert` keeps.
-pub(crate) fn event_stream<L: EventSource, T: Send + 'static>(
+pub(crate) fn event_stream<L: LiveSource<Error: Into<ApiError>> + 'static, T: Send + 'static>(
     live: L,
     convert: fn(L::Event) -> Option<T>,
 ) -> EventStream<T> {
-    Box::pin(unfold(Some(live), move |live| async move {
-        let mut live = live?;
-        loop {
-            match live.next_event().await {
-                Ok(event) => {
-                    let Some(event) = convert(event) else { continue };
-                    return Some((Ok(Some(event)), Some(live)));
-                }
-                Err(error) => return Some((Err(error), None)),
-            }
-        }
-    }))
+    Box::new(Converted { live, convert })
 }
 
 /// Subscribes the caller to a topic.

@@ -44,9 +44,9 @@ mod schema_types {
 }
 
 pub use roundtable_execution::{
-    Answer, AnswerTimes, FieldPath, JsonMap, OperationType, PreparedRequest, QueryLimits, Request,
-    RequestCost, RequestError, current_field,
+    Answer, AnswerTimes, FieldPath, JsonMap, NextEvent, OperationType, PreparedRequest,
+    QueryLimits, Request, RequestCost, RequestError, current_field,
 };
 
 pub use crate::request::RequestContext;
-pub use crate::schema::{Event, SDL, Schema};
+pub use crate::schema::{Event, SDL, Schema, SubscriptionEvents};

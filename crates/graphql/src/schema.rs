@@ -7,8 +7,9 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::{Code, FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
 use roundtable_execution::{
-    AllowedDocuments, Answer, Column, Documents, FieldError, OperationType, PageSizes,
-    PreparedRequest, QueryLimits, Request, RequestError, execute, execute_event, subscribed_field,
+    AllowedDocuments, Answer, Column, Documents, Events, FieldError, NextEvent, OperationType,
+    PageSizes, PreparedRequest, QueryLimits, Request, RequestError, execute, execute_event,
+    subscribed_field,
 };
 use roundtable_graphql_macros::root;
 use roundtable_interface::ApiError;
@@ -153,7 +154,7 @@ impl Schema {
         })
     }
 
-    /// Executes any operation; a subscription has an answer for each event.
+    /// Executes any operation, without scheduling; a subscription has an answer for each event.
     pub fn execute_stream(
         &self,
         request: PreparedRequest,
@@ -163,40 +164,49 @@ impl Schema {
         if !request.is_subscription() {
             return Box::pin(stream::once(async move { schema.execute(&request, &context).await }));
         }
-        let events = self.subscribe(request.clone(), Arc::clone(&context));
-        let answers = events.then(move |event| {
-            let (schema, request, context) =
-                (schema.clone(), request.clone(), Arc::clone(&context));
-            async move {
-                match event {
-                    Ok(event) => schema.execute_event(&request, &context, event).await,
-                    Err(failed) => failed,
+        let answers = async move {
+            let events = match schema.subscribe(&request, &context).await {
+                Ok(events) => events,
+                Err(failed) => return stream::iter([*failed]).boxed(),
+            };
+            let answers = stream::unfold(Some(events), move |events| {
+                let (schema, request, context) =
+                    (schema.clone(), request.clone(), Arc::clone(&context));
+                async move {
+                    let mut events = events?;
+                    let (event, is_last) = loop {
+                        match events.read().await {
+                            NextEvent::Later => events.changed().await,
+                            NextEvent::Event(event) => break (event, false),
+                            NextEvent::Last(event) => break (event, true),
+                        }
+                    };
+                    let answer = schema.execute_event(&request, &context, event).await;
+                    Some((answer, (!is_last).then_some(events)))
                 }
-            }
-        });
-        answers.boxed()
+            });
+            answers.boxed()
+        };
+        Box::pin(stream::once(answers).flatten())
     }
 
-    /// Returns the events of a subscription, or one answer if it could not be set up.
-    pub fn subscribe(
-        &self,
-        request: PreparedRequest,
-        context: Arc<RequestContext>,
-    ) -> BoxStream<'static, Result<Event, Answer>> {
-        let events = async move {
-            let subscribed = match subscribed_field(&request) {
-                Some((field, arguments)) => match subscribe(&context, field, &arguments) {
+    /// Sets up a subscription. The error is its only answer.
+    pub fn subscribe<'a>(
+        &'a self,
+        request: &'a PreparedRequest,
+        context: &'a RequestContext,
+    ) -> BoxFuture<'a, Result<SubscriptionEvents, Box<Answer>>> {
+        Box::pin(async move {
+            let subscribed = match subscribed_field(request) {
+                Some((field, arguments)) => match subscribe(context, field, &arguments) {
                     Some(subscribing) => subscribing.await,
                     None => Err(unknown_field()),
                 },
                 None => Err(unknown_field()),
             };
-            match subscribed {
-                Ok(events) => events.map(|column| Ok(Event(column))).boxed(),
-                Err(error) => stream::iter([Err(request.failed(&error))]).boxed(),
-            }
-        };
-        Box::pin(stream::once(events).flatten())
+            let events = subscribed.map_err(|error| Box::new(request.failed(&error)))?;
+            Ok(SubscriptionEvents(events))
+        })
     }
 
     /// Answers an event of a subscription.
@@ -213,6 +223,21 @@ impl Schema {
 /// An event of a subscription, before its fields are read.
 #[derive(Debug)]
 pub struct Event(Column<RequestContext>);
+
+/// The events of a subscription.
+pub struct SubscriptionEvents(Events<RequestContext>);
+
+impl SubscriptionEvents {
+    /// Reads the next event, without waiting for one.
+    pub async fn read(&mut self) -> NextEvent<Event> {
+        self.0.read().await.map(Event)
+    }
+
+    /// Waits, after a read without an event, until there may be one.
+    pub async fn changed(&mut self) {
+        self.0.changed().await;
+    }
+}
 
 fn not_a_stream() -> RequestError {
     ApiError::bad_request("subscriptions need a WebSocket, or `accept: text/event-stream`").into()

@@ -1,6 +1,8 @@
 //! Execution of GraphQL requests from every transport: checked, scheduled, limited in time and memory,
 //! counted, and with their cost on request.
 
+mod subscription;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::Code;
 use roundtable_graphql::{
-    Answer, Event, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
+    Answer, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
 use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_table::ReadBudget;
@@ -41,6 +43,8 @@ pub(crate) struct Executor {
 struct Operation {
     prepared: PreparedRequest,
     context: Arc<RequestContext>,
+    /// What the services of the context may read.
+    read_budget: Arc<ReadBudget>,
     client: ClientKey,
     class: WorkClass,
 }
@@ -109,7 +113,7 @@ impl Executor {
         operation: Operation,
         recorder: Option<Arc<FieldRecorder>>,
     ) -> ReservedAnswer {
-        let Operation { prepared, context, client, class } = operation;
+        let Operation { prepared, context, client, class, .. } = operation;
         let (limit, kind) = (self.request_timeout(), prepared.operation_type());
         let is_scheduled = kind == OperationType::Query || !is_small(prepared.cost());
         let (schema, budget, owner) = (self.schema.clone(), self.answers.clone(), client.clone());
@@ -145,7 +149,7 @@ impl Executor {
         let answers = async move {
             match executor.prepare(request, &client, allowed).await {
                 Ok((prepared, guard)) if prepared.is_subscription() => {
-                    executor.answers_of(prepared, client, guard)
+                    subscription::answers(executor, prepared, client, guard)
                 }
                 Ok((prepared, _guard)) => {
                     let operation = executor.operation(prepared, &client, None);
@@ -160,50 +164,6 @@ impl Executor {
             }
         };
         stream::once(answers).flatten().boxed()
-    }
-
-    /// Answers the events of a subscription. Each waits for its turn, however long that takes.
-    fn answers_of(
-        &self,
-        prepared: PreparedRequest,
-        client: ClientInfo,
-        guard: ClientGuard,
-    ) -> BoxStream<'static, ReservedAnswer> {
-        // Events come for any time, so that no budget fits all reads behind them.
-        let services = self.process.services.clone();
-        let context = Arc::new(RequestContext::new(client.clone(), services));
-        let events = self.schema.subscribe(prepared.clone(), context);
-        let executor = self.clone();
-        let answers = stream::unfold(Some((events, guard)), move |state| {
-            let (executor, prepared, client) = (executor.clone(), prepared.clone(), client.clone());
-            async move {
-                let (mut events, guard) = state?;
-                let (answer, goes_on) = match events.next().await? {
-                    Ok(event) => {
-                        let operation = executor.operation(prepared, &client, None);
-                        executor.answer_event(operation, event).await
-                    }
-                    Err(failed) => (failed.into(), true),
-                };
-                executor.record(&answer.answer);
-                Some((answer, goes_on.then_some((events, guard))))
-            }
-        });
-        answers.boxed()
-    }
-
-    /// Answers one event, and says whether the subscription goes on.
-    async fn answer_event(&self, operation: Operation, event: Event) -> (ReservedAnswer, bool) {
-        let Operation { prepared, context, client, class } = operation;
-        let (schema, budget, owner) = (self.schema.clone(), self.answers.clone(), client.clone());
-        let work = async move {
-            let answer = schema.execute_event(&prepared, &context, event).await;
-            reserve(&budget, &owner, answer)
-        };
-        match self.scheduler.run_in_turn(class, &client, work).await {
-            Ok(answer) => (answer, true),
-            Err(TooManyAnswers) => (too_many_events().into(), false),
-        }
     }
 
     fn request_timeout(&self) -> Duration {
@@ -246,15 +206,16 @@ impl Executor {
         recorder: Option<&Arc<FieldRecorder>>,
     ) -> Operation {
         let services = &self.process.services;
-        let budget = ReadBudget::new(self.process.settings.graphql.read_bytes_max);
-        let mut context = services.context.with_read_budget(Arc::new(budget));
+        let read_budget = self.process.settings.graphql.read_bytes_max;
+        let read_budget = Arc::new(ReadBudget::new(read_budget));
+        let mut context = services.context.with_read_budget(Arc::clone(&read_budget));
         if let Some(recorder) = recorder {
             context = context.observed(Arc::clone(recorder) as Arc<_>);
         }
         let class = WorkClass::of(client, &prepared);
         let context = RequestContext::new(client.clone(), services.with_context(&context));
         let context = Arc::new(context.tracing_fields(recorder.is_some()));
-        Operation { prepared, context, client: ClientKey::of(client), class }
+        Operation { prepared, context, read_budget, client: ClientKey::of(client), class }
     }
 
     /// Counts the answer, and its errors by code.
@@ -301,11 +262,6 @@ fn too_many_answers(operation: OperationType) -> Answer {
     if operation == OperationType::Mutation {
         problem.push_str(" with the same requestId: the change may have been made");
     }
-    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
-}
-
-fn too_many_events() -> Answer {
-    let problem = "earlier events have not been read yet; read them, refetch, then subscribe again";
     Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Error, Item, Result};
 
-/// The bytes that the reads of one request may still return, all handles together. Without it, a short
+/// The bytes that the reads of one request, or event, may still return, all handles together. Without it, a short
 /// request could fill the memory with what it reads.
 #[derive(Debug)]
 pub struct ReadBudget {
@@ -15,6 +15,11 @@ pub struct ReadBudget {
 impl ReadBudget {
     pub const fn new(bytes_max: usize) -> Self {
         Self { max: bytes_max, used: AtomicUsize::new(0) }
+    }
+
+    /// Forgets what was read, for a subscription's next event.
+    pub fn renew(&self) {
+        self.used.store(0, Ordering::Relaxed);
     }
 
     /// Charges items that were read; an error once they exceed the budget.

@@ -1,18 +1,20 @@
 //! Live feeds: each new entry is delivered once, in order of arrival, from where a reader left off.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::slice;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Activity;
-use roundtable_model::{ActivityId, InvalidValue};
+use roundtable_model::{ActivityId, ActorId, InvalidValue, Time};
 use tokio::sync::watch;
 
 use super::cached_activity::CachedActivity;
 use super::home::from_memory;
 use super::position::FeedPosition;
-use super::{FeedEntry, FeedError, Feeds};
-use crate::{Caller, PageInput, ServiceError};
+use super::{FeedEntry, FeedError, FeedSource, Feeds};
+use crate::{Caller, LiveSource, PageInput, ServiceError};
 
 const BATCH: usize = 200;
 /// Missed entries delivered to a returning reader; older ones are on pages.
@@ -29,11 +31,21 @@ pub struct LiveFeed {
     caller: Caller,
     /// The log number to read next.
     next: u64,
-    ready: VecDeque<FeedEntry>,
+    ready: VecDeque<ReadyEntry>,
+    /// The first of `ready`, if the same call has read it.
+    fresh: Option<FeedEntry>,
     /// Entries already read from pages, which the log may bring again.
     expected: HashSet<ActivityId>,
     delivered: DeliveredPositions,
     changed: watch::Receiver<u64>,
+}
+
+/// An entry to deliver. It is read again on delivery, because it may be hidden by then; so a subscriber
+/// who reads slowly keeps no content in memory.
+#[derive(Debug)]
+struct ReadyEntry {
+    place: (ActorId, Time, ActivityId),
+    source: FeedSource,
 }
 
 /// Delivered positions: everything up to a floor, and single ones above it.
@@ -64,6 +76,7 @@ impl Feeds {
             caller: caller.clone(),
             next,
             ready: VecDeque::new(),
+            fresh: None,
             expected: HashSet::new(),
             delivered: DeliveredPositions { floor, above: BTreeSet::new() },
             changed: self.memory().log().changes(),
@@ -75,37 +88,46 @@ impl Feeds {
     }
 }
 
-#[boxed]
-impl LiveFeed {
-    /// Waits for the next entry.
-    pub async fn next(&mut self) -> Result<FeedEntry, FeedError> {
-        // Entries queued by an earlier call may be hidden by now.
-        let mut is_fresh = false;
-        loop {
-            while let Some(entry) = self.ready.front() {
-                let entry =
-                    if is_fresh { Some(entry.clone()) } else { self.current_entry(entry).await? };
-                // Removed only after the await above, so that cancellation loses nothing.
-                self.ready.pop_front();
-                if let Some(entry) = entry {
-                    return Ok(entry);
+impl LiveSource for LiveFeed {
+    type Event = FeedEntry;
+    type Error = FeedError;
+
+    fn read(&mut self) -> BoxFuture<'_, Result<Option<FeedEntry>, FeedError>> {
+        Box::pin(async move {
+            self.fresh = None;
+            loop {
+                while let Some(entry) = self.ready.front() {
+                    let now = match self.fresh.take() {
+                        Some(fresh) => Some(fresh),
+                        None => self.current_entry(entry).await?,
+                    };
+                    // Removed only after the await above, so that cancellation loses nothing.
+                    self.ready.pop_front();
+                    if now.is_some() {
+                        return Ok(now);
+                    }
+                }
+                // Marked before the log is read: a later change ends the wait.
+                self.changed.borrow_and_update();
+                if !self.read_log().await? {
+                    return Ok(None);
                 }
             }
-            // Marked before the log is read: a later change ends the wait below.
-            self.changed.borrow_and_update();
-            is_fresh = self.read_log().await?;
-            if !is_fresh {
-                // The sender lives in the bus held by the feeds.
-                let _ = self.changed.changed().await;
-            }
-        }
+        })
     }
 
-    /// Returns a queued entry as it is now, if it is still visible.
-    async fn current_entry(&self, entry: &FeedEntry) -> Result<Option<FeedEntry>, FeedError> {
-        let Activity { actor_id, group_id, created_at, activity_id, .. } = &entry.activity;
-        let home = Activity::home(actor_id, group_id);
-        let now = self.feeds.at(&self.caller, &[(home, *created_at, activity_id.clone())]).await?;
+    fn changed(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // The sender lives in the bus held by the feeds.
+            let _ = self.changed.changed().await;
+        })
+    }
+}
+
+impl LiveFeed {
+    /// Returns an entry as it is now, if it is still visible.
+    async fn current_entry(&self, entry: &ReadyEntry) -> Result<Option<FeedEntry>, FeedError> {
+        let now = self.feeds.at(&self.caller, slice::from_ref(&entry.place)).await?;
         let now = now.into_iter().flatten().next();
         Ok(now.map(|now| FeedEntry { source: entry.source, ..now }))
     }
@@ -135,7 +157,8 @@ impl LiveFeed {
             .visible_entries(&self.caller, &me, &circle, from_memory(mine.collect()))
             .await?;
         // Nothing is awaited from here on, so that cancellation loses nothing.
-        self.make_ready(visible);
+        self.fresh = visible.first().cloned();
+        self.make_ready(visible.into_iter().map(ReadyEntry::of));
         self.next = next;
         entries.iter().for_each(|entry| {
             self.expected.remove(&entry.position.id);
@@ -155,7 +178,7 @@ impl LiveFeed {
                 if self.delivered.contains(&position) {
                     delivered.push(position);
                 } else {
-                    missed.push_front(entry);
+                    missed.push_front(ReadyEntry::of(entry));
                 }
             }
             let is_all = delivered.last().is_some_and(|position| *position <= self.delivered.floor);
@@ -164,18 +187,31 @@ impl LiveFeed {
             }
         }
         // The log read from here on may still bring all of these, and entries delivered before.
-        let missed_ids = missed.iter().map(|entry| entry.activity.activity_id.clone());
+        let missed_ids = missed.iter().map(|entry| entry.position().id);
         let delivered = delivered.into_iter().chain(self.delivered.above.iter().cloned());
         self.expected = missed_ids.chain(delivered.map(|position| position.id)).collect();
         self.make_ready(missed);
         Ok(())
     }
 
-    fn make_ready(&mut self, entries: impl IntoIterator<Item = FeedEntry>) {
+    fn make_ready(&mut self, entries: impl IntoIterator<Item = ReadyEntry>) {
         for entry in entries {
-            self.delivered.add(FeedPosition::of(&entry.activity));
+            self.delivered.add(entry.position());
             self.ready.push_back(entry);
         }
+    }
+}
+
+impl ReadyEntry {
+    fn of(entry: FeedEntry) -> Self {
+        let Activity { actor_id, group_id, created_at, activity_id, .. } = entry.activity;
+        let place = (Activity::home(&actor_id, &group_id), created_at, activity_id);
+        Self { place, source: entry.source }
+    }
+
+    fn position(&self) -> FeedPosition {
+        let (_, at, id) = &self.place;
+        FeedPosition { at: *at, id: id.clone() }
     }
 }
 

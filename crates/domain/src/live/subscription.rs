@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use roundtable_domain_macros::boxed;
 use roundtable_model::Role;
 use roundtable_model::entities::User;
@@ -9,7 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::topic_events::TopicEvent;
 use super::topics::TopicSubscriber;
-use super::{LiveError, LiveEvent, LiveUpdates, Topic};
+use super::{LiveError, LiveEvent, LiveSource, LiveUpdates, Topic};
 use crate::{
     Activities, ActivityError, Caller, CommentError, Comments, FollowError, Follows, GroupError,
     Groups, PostError, Posts, QuestError, Quests, ServiceError,
@@ -22,8 +23,7 @@ pub struct TopicSubscription {
     topic: Topic,
     /// The subscriber, or the reason why there will be no more events.
     subscriber: Result<TopicSubscriber, LiveError>,
-    /// An event received but not delivered. It is retried by the next call if this one is cancelled
-    /// or the store fails.
+    /// An event received but not delivered. It is read again if a read is cancelled or the store fails.
     pending: Option<Arc<TopicEvent>>,
 }
 
@@ -51,40 +51,39 @@ impl LiveUpdates {
     }
 }
 
-#[boxed]
-impl TopicSubscription {
-    /// Waits for the next event the subscriber may see. Fails once they may no longer subscribe,
-    /// when they fell behind, and when this process missed changes.
-    pub async fn next(&mut self) -> Result<LiveEvent, LiveError> {
-        loop {
-            let event = match &self.pending {
-                Some(event) => Arc::clone(event),
-                None => self.next_event().await?,
+impl LiveSource for TopicSubscription {
+    type Event = LiveEvent;
+    type Error = LiveError;
+
+    /// Fails once the subscriber may no longer subscribe, when they fell behind, and when this process
+    /// missed changes.
+    fn read(&mut self) -> BoxFuture<'_, Result<Option<LiveEvent>, LiveError>> {
+        Box::pin(async move {
+            let Some(event) = self.pending.clone() else {
+                return self.subscriber.as_ref().map(|_| None).map_err(LiveError::clone);
             };
-            self.pending = Some(Arc::clone(&event));
             let me = self.live.context.authorize_read(&self.caller).await?;
             self.check_role(&me)?;
             let visible = self.visible(&event).await?;
             self.pending = None;
-            if let Some(event) = visible {
-                return Ok(event);
+            Ok(visible)
+        })
+    }
+
+    fn changed(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let Ok(subscriber) = &mut self.subscriber else { return };
+            match subscriber.next().await {
+                Ok(event) => self.pending = Some(event),
+                Err(RecvError::Lagged(_)) => self.subscriber = Err(LiveError::TooSlow),
+                // Disconnected by a gap, which is not the subscriber's fault.
+                Err(RecvError::Closed) => self.subscriber = Err(LiveError::Missed),
             }
-        }
+        })
     }
+}
 
-    /// Waits for the next event. After an error it returns the same error.
-    async fn next_event(&mut self) -> Result<Arc<TopicEvent>, LiveError> {
-        let subscriber = self.subscriber.as_mut().map_err(|error| error.clone())?;
-        let error = match subscriber.next().await {
-            Ok(event) => return Ok(event),
-            Err(RecvError::Lagged(_)) => LiveError::TooSlow,
-            // Disconnected by a gap, which is not the subscriber's fault.
-            Err(RecvError::Closed) => LiveError::Missed,
-        };
-        self.subscriber = Err(error.clone());
-        Err(error)
-    }
-
+impl TopicSubscription {
     /// Fails if the caller cannot see the topic's object.
     async fn check(&self, me: &User) -> Result<(), LiveError> {
         self.check_role(me)?;

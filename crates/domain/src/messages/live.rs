@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Message;
 use roundtable_model::table::{Change, Item, Order};
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 use super::Messages;
 use crate::bus::{Channels, Sink, Subscriber};
 use crate::rooms::{RoomMembership, room_head, visible_messages};
-use crate::{Caller, LiveBus, RoomError};
+use crate::{Caller, LiveBus, LiveSource, RoomError};
 
 const BATCH: usize = 100;
 /// Subscribers poll at this interval, because changes may be relayed late or not at all.
@@ -92,30 +93,39 @@ impl Messages {
     }
 }
 
-#[boxed]
-impl LiveRoom {
-    /// Waits for the next message. Fails once the subscriber is no longer in the room.
-    pub async fn next(&mut self) -> Result<Message, RoomError> {
-        loop {
-            // Before the room is read: a later message ends the wait below.
-            self.wake_ups.clear();
-            if self.pending.is_empty() {
-                self.read_newer().await?;
+impl LiveSource for LiveRoom {
+    type Event = Message;
+    type Error = RoomError;
+
+    /// Fails once the subscriber is no longer in the room.
+    fn read(&mut self) -> BoxFuture<'_, Result<Option<Message>, RoomError>> {
+        Box::pin(async move {
+            loop {
+                // Before the room is read: a later message ends the wait.
+                self.wake_ups.clear();
+                if self.pending.is_empty() {
+                    self.read_newer().await?;
+                }
+                let Some(message) = self.pending.front().cloned() else { return Ok(None) };
+                // Removed only after this await, so that cancellation loses nothing.
+                let (at, shown) = (message.created_at, self.visible(message).await?);
+                self.pending.pop_front();
+                self.last = at;
+                if shown.is_some() {
+                    return Ok(shown);
+                }
             }
-            let Some(message) = self.pending.front().cloned() else {
-                let _ = timeout(POLL_INTERVAL, self.wake_ups.next()).await;
-                continue;
-            };
-            // Removed only after this await, so that cancellation loses nothing.
-            let (at, shown) = (message.created_at, self.visible(message).await?);
-            self.pending.pop_front();
-            self.last = at;
-            if let Some(message) = shown {
-                return Ok(message);
-            }
-        }
+        })
     }
 
+    fn changed(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let _ = timeout(POLL_INTERVAL, self.wake_ups.next()).await;
+        })
+    }
+}
+
+impl LiveRoom {
     /// Reads messages newer than the last one delivered.
     async fn read_newer(&mut self) -> Result<(), RoomError> {
         let newer = Span::since(self.last.plus_ms(1));

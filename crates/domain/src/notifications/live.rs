@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use futures::future::BoxFuture;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
 use roundtable_model::table::Order;
@@ -16,7 +17,7 @@ use tokio::sync::watch;
 use super::{
     COLLAPSE_MS, NotificationError, NotificationView, Notifications, collapse_hour, collapses,
 };
-use crate::{Caller, LiveBus, ServiceError};
+use crate::{Caller, LiveBus, LiveSource, ServiceError};
 
 const BATCH: usize = 200;
 /// Delivered notifications that are remembered before the oldest are dropped.
@@ -80,30 +81,40 @@ impl Notifications {
     }
 }
 
-#[boxed]
-impl LiveNotifications {
-    /// Waits for the next notification.
-    pub async fn next(&mut self) -> Result<NotificationView, NotificationError> {
-        loop {
-            if let Some(note) = self.ready.front().cloned() {
-                // Removed only after this await, so that cancellation loses nothing.
-                let view = self.current_view(&note).await?;
-                self.ready.pop_front();
-                self.last = position(&note).max(self.last.clone());
-                if let Some(view) = view {
-                    return Ok(view);
+impl LiveSource for LiveNotifications {
+    type Event = NotificationView;
+    type Error = NotificationError;
+
+    fn read(&mut self) -> BoxFuture<'_, Result<Option<NotificationView>, NotificationError>> {
+        Box::pin(async move {
+            loop {
+                while let Some(note) = self.ready.front().cloned() {
+                    // Removed only after this await, so that cancellation loses nothing.
+                    let view = self.current_view(&note).await?;
+                    self.ready.pop_front();
+                    self.last = position(&note).max(self.last.clone());
+                    if view.is_some() {
+                        return Ok(view);
+                    }
                 }
-                continue;
+                // Marked before the log is read: a later change ends the wait.
+                self.changed.borrow_and_update();
+                if !self.read_log().await? {
+                    return Ok(None);
+                }
             }
-            // Marked before the log is read: a later change ends the wait below.
-            self.changed.borrow_and_update();
-            if !self.read_log().await? {
-                // The sender lives in the bus held here.
-                let _ = self.changed.changed().await;
-            }
-        }
+        })
     }
 
+    fn changed(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // The sender lives in the bus held here.
+            let _ = self.changed.changed().await;
+        })
+    }
+}
+
+impl LiveNotifications {
     /// Returns the notification as it is now, if it is visible and was not delivered yet.
     async fn current_view(
         &mut self,

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_domain::{Code, FeedEntry, Feeds, LiveBus, LiveFeed, Page, PageInput, Refusal};
+use roundtable_domain::{
+    Code, FeedEntry, Feeds, LiveBus, LiveFeed, LiveSource as _, Page, PageInput, Refusal,
+};
 use roundtable_model::table::{
     Change, ManualClock, Recorder, ShardInfo, Store, StreamRead, StreamStart,
 };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{
-    Code, Feeds, LiveBus, LiveError, LiveEvent, LiveUpdates, ModerationMode, Notifications,
-    PageInput, Refusal, Settings, Topic, TopicSubscription,
+    Code, Feeds, LiveBus, LiveError, LiveEvent, LiveSource as _, LiveUpdates, ModerationMode,
+    Notifications, PageInput, Refusal, Settings, Topic, TopicSubscription,
 };
 use roundtable_model::table::{Change, ManualClock, Store, StreamRead, StreamStart};
 use roundtable_model::{ModerationStatus, Role};

@@ -7,7 +7,8 @@ use futures::FutureExt;
 use futures::future::join_all;
 use roundtable_conformance::Reference;
 use roundtable_domain::{
-    Code, LiveRoom, Messages, NewMessage, PageInput, Refusal, RoomError, room_of_two,
+    Code, LiveRoom, LiveSource as _, Messages, NewMessage, PageInput, Refusal, RoomError,
+    room_of_two,
 };
 use roundtable_model::entities::Message;
 use roundtable_model::table::Order::{self, Ascending, Descending};

@@ -6,7 +6,9 @@ mod unread;
 use std::collections::BTreeSet;
 
 use futures::FutureExt;
-use roundtable_domain::{Code, NotificationView, Notifications, Page, PageInput, Refusal};
+use roundtable_domain::{
+    Code, LiveSource as _, NotificationView, Notifications, Page, PageInput, Refusal,
+};
 use roundtable_model::table::Order;
 use roundtable_model::{NotificationKind, RequestId, Span, UserStatus};
 use roundtable_testkit::Town;

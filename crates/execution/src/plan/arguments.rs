@@ -1,5 +1,8 @@
 //! Arguments of a plan: constants, variables, and values that contain variables.
 
+use std::collections::HashMap;
+use std::ptr;
+
 use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::executable::{Field, Value};
 use apollo_compiler::{Name, Node};
@@ -20,13 +23,28 @@ pub(crate) enum ArgumentPlan {
     Object(Vec<(Name, ArgumentPlan)>),
 }
 
+/// The constants of a document by their places in it. A fragment can bring one into many places of a
+/// plan, and its text must not be copied for each of them.
+#[derive(Debug, Default)]
+pub(super) struct Constants(HashMap<*const Value, JsonValue>);
+
+impl Constants {
+    fn get(&mut self, value: &Node<Value>) -> JsonValue {
+        self.0.entry(ptr::from_ref(&**value)).or_insert_with(|| constant(value)).clone()
+    }
+}
+
 impl ArgumentPlan {
     /// Returns the plans of all arguments that the schema lists for a field.
-    pub(super) fn all(definition: &FieldDefinition, field: &Field) -> Vec<Self> {
+    pub(super) fn all(
+        definition: &FieldDefinition,
+        field: &Field,
+        constants: &mut Constants,
+    ) -> Vec<Self> {
         let arguments = definition.arguments.iter().map(|argument| {
             let default = argument.default_value.as_ref().map(|value| constant(value));
             let given = field.arguments.iter().find(|given| given.name == argument.name);
-            match given.map(|given| Self::of(&given.value)) {
+            match given.map(|given| Self::of(&given.value, constants)) {
                 None => default.map_or(Self::Absent, Self::Constant),
                 Some(Self::Variable(name, _)) => Self::Variable(name, default),
                 Some(given) => given,
@@ -35,18 +53,21 @@ impl ArgumentPlan {
         arguments.collect()
     }
 
-    fn of(value: &Node<Value>) -> Self {
+    fn of(value: &Node<Value>, constants: &mut Constants) -> Self {
         if !has_variable(value) {
-            return Self::Constant(constant(value));
+            return Self::Constant(constants.get(value));
         }
         match &**value {
             Value::Variable(name) => Self::Variable(name.clone(), None),
-            Value::List(values) => Self::List(values.iter().map(Self::of).collect()),
+            Value::List(values) => {
+                Self::List(values.iter().map(|value| Self::of(value, constants)).collect())
+            }
             Value::Object(fields) => {
-                let fields = fields.iter().map(|(name, value)| (name.clone(), Self::of(value)));
+                let fields = fields.iter();
+                let fields = fields.map(|(name, value)| (name.clone(), Self::of(value, constants)));
                 Self::Object(fields.collect())
             }
-            other => Self::Constant(constant(other)),
+            _ => Self::Constant(constants.get(value)),
         }
     }
 
@@ -110,5 +131,29 @@ pub(super) fn constant(value: &Value) -> JsonValue {
             let fields = fields.iter().map(|(name, value)| (name.as_str().into(), constant(value)));
             JsonValue::Object(fields.collect::<JsonMap>())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ArgumentPlan;
+    use crate::schema::{PageSizes, Schema};
+    use crate::{Documents, QueryLimits};
+
+    #[test]
+    fn a_text_that_a_fragment_brings_into_many_places_is_kept_once() {
+        let sdl = "type Query { a(id: Int): A } type A { b(text: String): A }";
+        let schema = Schema::parse(sdl, PageSizes::default()).unwrap();
+        let document = r#"{ a(id: 1) { ...F } b: a(id: 2) { ...F } } fragment F on A { b(text: "long") { __typename } }"#;
+        let prepared = Documents::new(schema, QueryLimits::default()).prepare(document.into());
+        let texts: Vec<_> = (prepared.unwrap().plan.root.edges.iter())
+            .flat_map(|edge| &edge.nodes)
+            .flat_map(|node| &node.edges)
+            .map(|edge| match edge.arguments.as_slice() {
+                [ArgumentPlan::Constant(text)] => text.as_str().unwrap().as_ptr(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert!(matches!(texts.as_slice(), [one, other] if one == other), "{texts:?}");
     }
 }

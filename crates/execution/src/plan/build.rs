@@ -6,6 +6,7 @@ use apollo_compiler::executable::{self, OperationType, Selection, SelectionSet};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name};
 
+use super::arguments::Constants;
 use super::condition::nullable_variables;
 use super::{
     ArgumentPlan, Condition, ConditionId, Conditions, Edge, EdgeSize, Field, FieldValue, Node, Plan,
@@ -32,11 +33,12 @@ impl Plan {
         let operation = document.operations.get(operation);
         let operation =
             operation.map_err(|error| RequestError::new(error.message().to_string()))?;
-        let operation = operation.clone();
+        let mut operation = operation.clone();
         let mut builder = Builder {
             schema,
             document: &document,
             conditions: Conditions::new(),
+            constants: Constants::default(),
             introspects: false,
             repeated: None,
             parts: 0,
@@ -49,17 +51,28 @@ impl Plan {
             return Err(RequestError::new(message));
         }
         let Builder { conditions, introspects, parts, .. } = builder;
-        if parts > PARTS_MAX {
+        let is_subscription = operation.operation_type == OperationType::Subscription;
+        let parts_max = if is_subscription { SUBSCRIPTION_PARTS_MAX } else { PARTS_MAX };
+        if parts > parts_max {
             let message = format!(
-                "the request is too complex: expected at most {PARTS_MAX} fields, counted for each type"
+                "the request is too complex: expected at most {parts_max} fields, counted for each type"
             );
             return Err(RequestError {
                 code: RequestError::TOO_COMPLEX,
                 ..RequestError::new(message)
             });
         }
+        let is_subscribed = |edge: &Edge| edge.condition == ConditionId::ALWAYS;
+        if is_subscription && !root.edges.first().is_some_and(is_subscribed) {
+            let message = "a subscription has exactly one field, without @skip and @include";
+            return Err(RequestError::new(message.to_owned()));
+        }
         let condition_variables = nullable_variables(&document, &operation);
-        Ok(Self { document, operation, root, conditions, condition_variables, introspects, parts })
+        if !introspects {
+            operation.make_mut().selection_set.selections.clear();
+        }
+        let document = introspects.then_some(document);
+        Ok(Self { operation, document, root, conditions, condition_variables, parts })
     }
 }
 
@@ -73,6 +86,7 @@ struct Builder<'a> {
     schema: &'a Schema,
     document: &'a Valid<ExecutableDocument>,
     conditions: Conditions,
+    constants: Constants,
     introspects: bool,
     /// A mutation that the document selects several times.
     repeated: Option<Name>,
@@ -85,6 +99,8 @@ const TYPE_NAME_BYTES: u64 = 64;
 /// Nodes and fields of a plan. A field of a union has nodes for each of its types, so that a short document
 /// can have many.
 const PARTS_MAX: usize = 20_000;
+/// Those of a subscription, whose plan is kept as long as it is open.
+const SUBSCRIPTION_PARTS_MAX: usize = 1_000;
 
 impl<'a> Builder<'a> {
     /// Adds a selection to a node, and what it needs. Returns its index.
@@ -212,7 +228,7 @@ impl<'a> Builder<'a> {
             }
             return Some(FieldValue::Leaf(field));
         }
-        let arguments = ArgumentPlan::all(definition, first);
+        let arguments = ArgumentPlan::all(definition, first, &mut self.constants);
         let is_same = |edge: &Edge| edge.field == field && edge.arguments == arguments;
         // Mutations are executed one after the other, even equal ones.
         let is_mutation = self.is_mutation(&node.type_name);

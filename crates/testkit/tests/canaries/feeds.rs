@@ -1,7 +1,7 @@
 //! Home feeds, as pages and live.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, Feeds, Promotions};
+use roundtable_domain::{Caller, Feeds, LiveSource as _, Promotions};
 use roundtable_model::ActorId;
 use tokio::task::unconstrained;
 

@@ -1,7 +1,7 @@
 //! Live events: replays all changes to live subscriptions.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, LiveUpdates, Topic, TopicSubscription};
+use roundtable_domain::{Caller, LiveSource as _, LiveUpdates, Topic, TopicSubscription};
 use roundtable_model::ActorId;
 use roundtable_model::table::{Change, StreamRead, StreamStart};
 use roundtable_testkit::{SecretTown, VIEWERS};

@@ -1,7 +1,7 @@
 //! All reads that show notifications.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, Notifications};
+use roundtable_domain::{Caller, LiveSource as _, Notifications};
 use roundtable_model::Span;
 use roundtable_testkit::VIEWERS;
 use tokio::task::unconstrained;

@@ -1,7 +1,7 @@
 //! All reads that show messages.
 
 use futures::FutureExt;
-use roundtable_domain::Caller;
+use roundtable_domain::{Caller, LiveSource as _};
 use roundtable_model::RoomId;
 use roundtable_model::table::Order;
 use roundtable_testkit::SecretTown;

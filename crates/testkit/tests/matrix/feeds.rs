@@ -1,7 +1,9 @@
 //! Rows about home feeds and promotions.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, FeedEntry, FeedError, Feeds, NewPromotion, Promotions};
+use roundtable_domain::{
+    Caller, FeedEntry, FeedError, Feeds, LiveSource as _, NewPromotion, Promotions,
+};
 use roundtable_model::entities::Activity;
 use roundtable_model::{
     ActivityId, ActivityVerb, ActorId, GroupId, PostId, PromotionReason, Span, Time, UserId,

@@ -1,7 +1,7 @@
 //! Rows about live subscriptions: who may subscribe, and who receives events.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, LiveError, LiveEvent, LiveUpdates, Topic};
+use roundtable_domain::{Caller, LiveError, LiveEvent, LiveSource as _, LiveUpdates, Topic};
 use roundtable_model::table::{Change, StreamRead, StreamStart};
 use roundtable_testkit::Town;
 use tokio::task::unconstrained;

@@ -1,7 +1,9 @@
 //! Rows about notifications: each user sees only their own.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, LiveBus, NotificationError, NotificationView, Notifications};
+use roundtable_domain::{
+    Caller, LiveBus, LiveSource as _, NotificationError, NotificationView, Notifications,
+};
 use roundtable_model::Span;
 use roundtable_testkit::Town;
 use tokio::task::unconstrained;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, NewMessage, NewRoom};
+use roundtable_domain::{Caller, LiveSource as _, NewMessage, NewRoom};
 use roundtable_model::table::Order;
 use roundtable_model::{GroupId, MessageId, RoomId};
 use roundtable_testkit::Town;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_domain::{Code, LiveNotifications, Notifications, Refusal};
+use roundtable_domain::{Code, LiveNotifications, LiveSource as _, Notifications, Refusal};
 use roundtable_model::entities::{Notification, ObjectRef};
 use roundtable_model::table::{BatchWrite, ManualClock, Recorder, Store};
 use roundtable_model::{Entity, EntityKind, Expiry, NotificationKind};

@@ -1,0 +1,130 @@
+//! Subscriptions: each event is read and answered with a permit, and waited for without one.
+
+use futures::StreamExt as _;
+use futures::stream::{self, BoxStream};
+use roundtable_domain::Code;
+use roundtable_graphql::{
+    Answer, Event, NextEvent, OperationType, PreparedRequest, SubscriptionEvents,
+};
+use roundtable_interface::{ApiError, ClientInfo};
+use tokio::time::timeout;
+
+use super::{Executor, Operation, reserve, timed_out};
+use crate::answer_budget::{ReservedAnswer, TooManyAnswers};
+use crate::client_limits::ClientGuard;
+
+/// A subscription that was set up.
+struct Subscription {
+    executor: Executor,
+    operation: Operation,
+    events: SubscriptionEvents,
+    _guard: ClientGuard,
+}
+
+/// What a read of the events found.
+enum Found {
+    Later,
+    Answer(Result<ReservedAnswer, TooManyAnswers>),
+    Last(Result<ReservedAnswer, TooManyAnswers>),
+}
+
+/// Sets up a subscription and returns its answers.
+pub(super) fn answers(
+    executor: Executor,
+    prepared: PreparedRequest,
+    client: ClientInfo,
+    guard: ClientGuard,
+) -> BoxStream<'static, ReservedAnswer> {
+    let answers = async move {
+        match Subscription::open(&executor, prepared, &client, guard).await {
+            Ok(subscription) => subscription.answers(),
+            Err(failed) => {
+                executor.record(&failed.answer);
+                stream::iter([*failed]).boxed()
+            }
+        }
+    };
+    stream::once(answers).flatten().boxed()
+}
+
+impl Subscription {
+    /// The error is the only answer.
+    async fn open(
+        executor: &Executor,
+        prepared: PreparedRequest,
+        client: &ClientInfo,
+        guard: ClientGuard,
+    ) -> Result<Self, Box<ReservedAnswer>> {
+        let operation = executor.operation(prepared, client, None);
+        let (schema, limit) = (executor.schema.clone(), executor.request_timeout());
+        let (prepared, context) = (operation.prepared.clone(), operation.context.clone());
+        let work = async move { schema.subscribe(&prepared, &context).await };
+        let work = executor.scheduler.run_in_turn(operation.class, &operation.client, work);
+        let events = timeout(limit, work)
+            .await
+            .unwrap_or_else(|_| Err(Box::new(timed_out(limit, OperationType::Subscription))));
+        let events = events.map_err(|failed| Box::new((*failed).into()))?;
+        Ok(Self { executor: executor.clone(), operation, events, _guard: guard })
+    }
+
+    fn answers(self) -> BoxStream<'static, ReservedAnswer> {
+        let answers = stream::unfold(Some(self), async |subscription| {
+            let (answer, subscription) = subscription?.next().await;
+            Some((answer, subscription))
+        });
+        answers.boxed()
+    }
+
+    /// Waits for the next answer, however long that takes. The subscription is gone with the last one.
+    async fn next(mut self) -> (ReservedAnswer, Option<Self>) {
+        let (answer, goes_on) = loop {
+            let found;
+            (found, self) = self.read().await;
+            match found {
+                Found::Later => self.events.changed().await,
+                Found::Answer(answer) => break (answer, true),
+                Found::Last(answer) => break (answer, false),
+            }
+        };
+        let is_read = answer.is_ok();
+        let answer = answer.unwrap_or_else(|TooManyAnswers| too_many_events().into());
+        self.executor.record(&answer.answer);
+        (answer, (is_read && goes_on).then_some(self))
+    }
+
+    /// Reads the next event, and answers it, when there is a permit for that.
+    async fn read(mut self) -> (Found, Self) {
+        // Each event may read as much as a request.
+        self.operation.read_budget.renew();
+        let (class, client) = (self.operation.class, self.operation.client.clone());
+        let scheduler = self.executor.scheduler.clone();
+        let work = async move {
+            let found = match self.events.read().await {
+                NextEvent::Later => Found::Later,
+                NextEvent::Event(event) => {
+                    Found::Answer(answer(&self.executor, &self.operation, event).await)
+                }
+                NextEvent::Last(event) => {
+                    Found::Last(answer(&self.executor, &self.operation, event).await)
+                }
+            };
+            (found, self)
+        };
+        scheduler.run_in_turn(class, &client, work).await
+    }
+}
+
+async fn answer(
+    executor: &Executor,
+    operation: &Operation,
+    event: Event,
+) -> Result<ReservedAnswer, TooManyAnswers> {
+    let Operation { prepared, context, client, .. } = operation;
+    let answer = executor.schema.execute_event(prepared, context, event).await;
+    reserve(&executor.answers, client, answer)
+}
+
+fn too_many_events() -> Answer {
+    let problem = "earlier events have not been read yet; read them, refetch, then subscribe again";
+    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
+}
