@@ -3,6 +3,7 @@
 
 mod batch;
 mod body_budget;
+mod client_json;
 mod console;
 mod credentials;
 mod graphql;

@@ -22,6 +22,7 @@ use super::protocol::{ClientMessage, CloseReason, ack, complete, error, next, pi
 use crate::answer_budget::{AnswerReservation, ReservedAnswer};
 use crate::authentication::ClientIdentity;
 use crate::http::AppState;
+use crate::http::client_json::{self, JsonError};
 use crate::http::credentials::bearer;
 use crate::request_policy::AllowedOperations;
 
@@ -167,8 +168,10 @@ impl<'a> WebSocketSession<'a> {
                 Some(Ok(Message::Binary(_))) => return Some(CloseReason::InvalidMessage),
                 Some(Err(_)) => return Some(CloseReason::MessageTooLong),
             };
-            let Ok(message) = serde_json::from_str::<ClientMessage>(text.as_str()) else {
-                return Some(CloseReason::InvalidMessage);
+            let message = match client_json::parse_checked::<ClientMessage>(text.as_bytes()) {
+                Ok(message) => message,
+                Err(JsonError::Invalid) => return Some(CloseReason::InvalidMessage),
+                Err(JsonError::TooManyValues(_)) => return Some(CloseReason::MessageTooComplex),
             };
             if let Err(reason) = self.handle(message).await {
                 return reason;
