@@ -3,6 +3,7 @@
 
 mod batch;
 mod body_budget;
+mod byte_pool;
 mod client_json;
 mod console;
 mod credentials;

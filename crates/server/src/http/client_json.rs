@@ -11,6 +11,9 @@ use serde::de::{Deserialize, Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
 /// Values of one request, with those inside of others. The largest mutations have a few hundred.
 const VALUES_MAX: usize = 2_000;
+/// The most memory that a parsed value takes beside its text: an object is a list of members and an
+/// index of their names, both with room for more.
+pub(super) const VALUE_BYTES: usize = 512;
 
 /// The reason that JSON could not be parsed.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
-use roundtable_interface::ApiError;
+use roundtable_interface::{ApiError, ClientInfo};
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
@@ -36,8 +36,8 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Ok(identity) => identity,
         Err(error) => return error_response(error),
     };
-    // The budget is held until the response is ready: a parsed body takes more memory than its text.
-    let (body, permits) = match read_body(&app, &head.headers, body).await {
+    // The budget is held until the response is ready: it covers the parsed body, too.
+    let (body, permits) = match read_body(&app, &identity.client, &head.headers, body).await {
         Ok(read) => read,
         Err(response) => return response,
     };
@@ -173,6 +173,7 @@ fn json_response(status: StatusCode, kind: HeaderValue, json: impl Into<Body>) -
 
 async fn read_body(
     app: &AppState,
+    client: &ClientInfo,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<(GraphqlBody, BodyPermits), Response> {
@@ -189,17 +190,19 @@ async fn read_body(
     // message.
     let max = settings.http.body_bytes_max;
     let max = if wants_events(headers) { max.min(settings.live.message_bytes_max) } else { max };
-    let collected = tokio::time::timeout(limit, app.body_budget.collect(body, max)).await;
+    let collected = tokio::time::timeout(limit, app.body_budget.collect(client, body, max)).await;
     let collected = collected.map_err(|_| {
         let error = ApiError::bad_request("the body took too long to arrive; send it again");
         with_status(StatusCode::REQUEST_TIMEOUT, error)
     })?;
-    let CollectedBody { bytes, permits } = collected.map_err(|error| body_refused(&error, max))?;
+    let CollectedBody { bytes, mut permits } =
+        collected.map_err(|error| body_refused(&error, max))?;
     let limits = app.executor.limits();
     let is_batch = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let requests_max = if is_batch { limits.batch_max } else { 1 };
     let values = client_json::check_values(&bytes, requests_max);
-    values.map_err(|error| error_response(error.into_api_error(INVALID_BODY)))?;
+    let values = values.map_err(|error| error_response(error.into_api_error(INVALID_BODY)))?;
+    permits.charge_values(values).await.map_err(|error| body_refused(&error, max))?;
     let body = if is_batch { parse_batch(&bytes, limits) } else { parse_single(&bytes) };
     Ok((body.map_err(error_response)?, permits))
 }
