@@ -28,6 +28,10 @@ use crate::request_policy::AllowedOperations;
 
 /// Time to send the close frame.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// A subscription that has ended leaves a task until its last message is queued. A client that does not
+/// read these messages would leave a task with each of its own, so at this many per permitted
+/// subscription, no more of them are read.
+const TASKS_PER_SUBSCRIPTION: usize = 2;
 /// Keys of the init payload under which clients send their credential.
 const CREDENTIAL_KEYS: [&str; 6] =
     ["authorization", "Authorization", "accessToken", "token", "apiKey", "x-api-key"];
@@ -136,6 +140,7 @@ impl<'a> WebSocketSession<'a> {
         let mut keepalive = tokio::time::interval_at(opened + interval, interval);
         let mut expired: futures::future::BoxFuture<'_, ()> = Box::pin(std::future::pending());
         let out = self.out.clone();
+        let tasks_max = settings.subscriptions_max.max(1).saturating_mul(TASKS_PER_SUBSCRIPTION);
         loop {
             let was_identified = self.identity.is_some();
             let message = tokio::select! {
@@ -158,7 +163,7 @@ impl<'a> WebSocketSession<'a> {
                     self.queue(ping()).await?;
                     continue;
                 }
-                message = messages.next() => message,
+                message = messages.next(), if self.subscriptions.len() < tasks_max => message,
             };
             self.last_message = Instant::now();
             let text = match message {
