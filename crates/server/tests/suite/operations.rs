@@ -9,7 +9,7 @@ use roundtable_table::SystemClock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::test_server::{TestServer, code, configuration};
+use crate::test_server::{TestServer, aliases, code, configuration};
 
 #[tokio::test]
 async fn a_server_reports_that_it_is_alive_and_ready() {
@@ -141,6 +141,14 @@ async fn responses_are_compressed_for_clients_that_accept_it() {
     let ((plain, all), (packed, fewer)) = (request("identity").await, request("gzip").await);
     assert_eq!((plain, packed.unwrap().to_str().unwrap()), (None, "gzip"));
     assert!(fewer < all / 2, "{fewer} of {all}");
+    // The work of compressing a long one would not wait for its turn.
+    let types = aliases("description", 45);
+    let types = format!("{{ __schema {{ types {{ fields {{ {types} }} }} }} }}");
+    let post =
+        server.client.post(format!("{}/graphql", server.url)).json(&json!({ "query": types }));
+    let response = post.header("accept-encoding", "gzip").send().await.unwrap();
+    assert!(response.headers().get("content-encoding").is_none());
+    assert!(response.bytes().await.unwrap().len() > 1 << 20);
     server.stop().await;
 }
 
