@@ -3,6 +3,9 @@
 
 mod batch;
 mod body_budget;
+mod byte_pool;
+mod client_json;
+mod compression;
 mod console;
 mod credentials;
 mod graphql;
@@ -22,8 +25,6 @@ use roundtable_domain::Code;
 use roundtable_interface::ApiError;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
 
 use crate::background::panic_text;
 use crate::executor::Executor;
@@ -86,10 +87,7 @@ pub(crate) fn router(app: AppState) -> Router {
         .fallback(any(responses::not_found))
         .layer(CatchPanicLayer::custom(panic_response));
     if settings.http.compression {
-        // Images are skipped by default; video is as dense and longer.
-        let not_video = NotForContentType::const_new("video/");
-        let compressible = DefaultPredicate::new().and(not_video);
-        router = router.layer(CompressionLayer::new().compress_when(compressible));
+        router = router.layer(compression::layer());
     }
     let tracking = axum::middleware::from_fn_with_state(app.clone(), middleware::track);
     router.layer(cors).layer(tracking).with_state(app)

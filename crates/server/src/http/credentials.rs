@@ -1,6 +1,7 @@
 //! Credentials and client addresses of HTTP requests.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Once;
 
 use axum::http::{Extensions, HeaderMap, header};
 use roundtable_interface::ApiError;
@@ -37,18 +38,41 @@ impl AppState {
         extensions: &Extensions,
     ) -> Option<IpAddr> {
         let peer = extensions.get::<PeerAddress>().map(|PeerAddress(peer)| peer.ip());
-        let proxies = self.process.settings.http.proxies;
-        forwarded_address(headers, proxies).or(peer)
+        let Some(place) = self.process.settings.http.proxies.checked_sub(1) else { return peer };
+        let entry = forwarded_entry(headers, place);
+        let address = entry.and_then(parse_address);
+        if address.is_none() && headers.contains_key(FORWARDED_FOR) {
+            warn_unusable_header(entry);
+        }
+        address.or(peer)
     }
 }
 
-/// The address seen by the outermost of our proxies.
-fn forwarded_address(headers: &HeaderMap, proxies: usize) -> Option<IpAddr> {
-    let skipped = proxies.checked_sub(1)?;
-    let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|header| header.to_str().ok());
-    let addresses: Vec<&str> = values.flat_map(|header| header.split(',')).map(str::trim).collect();
-    let index = addresses.len().checked_sub(1 + skipped)?;
-    addresses.get(index)?.parse().ok()
+/// Returns an entry of the header, counted from the right, where our own proxies append theirs. Clients
+/// may have written anything to the left of those.
+fn forwarded_entry(headers: &HeaderMap, place: usize) -> Option<&[u8]> {
+    let lines = headers.get_all(FORWARDED_FOR).iter().rev();
+    lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b',')).nth(place)
+}
+
+/// Parses an address as proxies write it: also with a port, and IPv6 in brackets.
+fn parse_address(entry: &[u8]) -> Option<IpAddr> {
+    let entry = str::from_utf8(entry).ok()?.trim();
+    let bare = entry.strip_prefix('[').and_then(|entry| entry.strip_suffix(']')).unwrap_or(entry);
+    bare.parse().ok().or_else(|| entry.parse().ok().map(|with_port: SocketAddr| with_port.ip()))
+}
+
+/// Warns once: the proxies write the same with every request.
+fn warn_unusable_header(entry: Option<&[u8]>) {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| {
+        let entry = entry.map(String::from_utf8_lossy);
+        tracing::warn!(
+            ?entry,
+            "the header x-forwarded-for has no address where `http.proxies` expects it, so clients count as \
+             their proxy; set the number of your own proxies"
+        );
+    });
 }
 
 /// The access token or API key of a request.
@@ -76,18 +100,49 @@ pub(super) fn bearer(value: &str) -> Result<&str, ApiError> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
     use super::*;
+
+    fn forwarded(lines: &[&[u8]]) -> HeaderMap {
+        let value = |line: &&[u8]| HeaderValue::from_bytes(line).unwrap();
+        lines.iter().map(|line| (HeaderName::from_static(FORWARDED_FOR), value(line))).collect()
+    }
 
     #[test]
     fn only_our_own_proxies_are_trusted() {
-        let mut headers = HeaderMap::new();
-        headers.insert(FORWARDED_FOR, "203.0.113.9, 198.51.100.2, 192.0.2.3".parse().unwrap());
-        let seen =
-            |proxies| forwarded_address(&headers, proxies).map(|address| address.to_string());
-        assert_eq!(seen(0), None);
-        assert_eq!(seen(1).as_deref(), Some("192.0.2.3"));
-        assert_eq!(seen(2).as_deref(), Some("198.51.100.2"));
-        assert_eq!(seen(4), None);
+        let headers = forwarded(&[b"203.0.113.9, 198.51.100.2", b"192.0.2.3"]);
+        let seen = |place| forwarded_entry(&headers, place).and_then(parse_address);
+        assert_eq!(seen(0), Some([192, 0, 2, 3].into()));
+        assert_eq!(seen(1), Some([198, 51, 100, 2].into()));
+        assert_eq!(seen(3), None);
+    }
+
+    /// A client's own entry does not hide what the proxy appends to it.
+    #[test]
+    fn other_entries_may_be_anything() {
+        let headers = forwarded(&[b"\xff\xfe, 192.0.2.3"]);
+        assert_eq!(
+            forwarded_entry(&headers, 0).and_then(parse_address),
+            Some([192, 0, 2, 3].into())
+        );
+        assert_eq!(forwarded_entry(&headers, 1).and_then(parse_address), None);
+    }
+
+    #[test]
+    fn an_address_may_have_a_port() {
+        for (entry, expected) in [
+            ("192.0.2.3", "192.0.2.3"),
+            (" 192.0.2.3:8080\t", "192.0.2.3"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:443", "2001:db8::1"),
+        ] {
+            assert_eq!(parse_address(entry.as_bytes()), expected.parse().ok(), "{entry}");
+        }
+        for entry in ["", "unknown", "[192.0.2.3", "192.0.2.3:", "192.0.2.3:http"] {
+            assert_eq!(parse_address(entry.as_bytes()), None, "{entry}");
+        }
     }
 
     #[test]

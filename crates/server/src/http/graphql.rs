@@ -7,10 +7,11 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
-use roundtable_interface::ApiError;
+use roundtable_interface::{ApiError, ClientInfo};
 
 use super::AppState;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
+use super::client_json;
 use super::middleware::XRAY;
 use super::responses::{JSON, error_response, with_retry_hint, with_status};
 use super::{batch, sse, websocket};
@@ -21,6 +22,9 @@ use crate::request_policy::AllowedOperations;
 const GRAPHQL_JSON: &str = "application/graphql-response+json";
 const PLAIN_JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
+const INVALID_BODY: &str =
+    "the body is not the JSON of a GraphQL request: {\"query\": …, \"variables\": …}";
+
 enum GraphqlBody {
     Single(Box<GraphqlRequest>),
     Batch(Vec<GraphqlRequest>),
@@ -32,8 +36,8 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Ok(identity) => identity,
         Err(error) => return error_response(error),
     };
-    // The budget is held until the response is ready: a parsed body is about as large as its text.
-    let (body, permits) = match read_body(&app, &head.headers, body).await {
+    // The budget is held until the response is ready: it covers the parsed body, too.
+    let (body, permits) = match read_body(&app, &identity.client, &head.headers, body).await {
         Ok(read) => read,
         Err(response) => return response,
     };
@@ -98,13 +102,13 @@ fn parse_query_string(query: &str) -> Result<GraphqlRequest, ApiError> {
             }
             "variables" if !value.is_empty() => {
                 let problem = "variables: expected the JSON of an object";
-                let variables = serde_json::from_str(&value);
-                request.variables = variables.map_err(|_| ApiError::bad_request(problem))?;
+                let variables = client_json::parse_checked(value.as_bytes());
+                request.variables = variables.map_err(|error| error.into_api_error(problem))?;
             }
             "extensions" if !value.is_empty() => {
                 let problem = "extensions: expected the JSON of an object";
-                let extensions = serde_json::from_str(&value);
-                request.extensions = extensions.map_err(|_| ApiError::bad_request(problem))?;
+                let extensions = client_json::parse_checked(value.as_bytes());
+                request.extensions = extensions.map_err(|error| error.into_api_error(problem))?;
             }
             "documentId" | "doc_id" if !value.is_empty() => {
                 request.document_id = Some(value.into_owned());
@@ -169,6 +173,7 @@ fn json_response(status: StatusCode, kind: HeaderValue, json: impl Into<Body>) -
 
 async fn read_body(
     app: &AppState,
+    client: &ClientInfo,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<(GraphqlBody, BodyPermits), Response> {
@@ -185,43 +190,50 @@ async fn read_body(
     // message.
     let max = settings.http.body_bytes_max;
     let max = if wants_events(headers) { max.min(settings.live.message_bytes_max) } else { max };
-    let collected = tokio::time::timeout(limit, app.body_budget.collect(body, max)).await;
-    let CollectedBody { bytes, permits } = match collected {
-        Ok(Ok(body)) => body,
-        Ok(Err(BodyError::TooLong)) => {
-            let error =
-                ApiError::new(Code::TooComplex, format!("the body is larger than {max} bytes"));
-            return Err(with_status(StatusCode::PAYLOAD_TOO_LARGE, error));
-        }
-        Ok(Err(BodyError::Overloaded)) => {
-            let problem = "the server is receiving too much at the moment; try again";
-            let error = ApiError::new(Code::RateLimited, problem);
-            return Err(with_status(StatusCode::SERVICE_UNAVAILABLE, error));
-        }
-        Ok(Err(BodyError::Incomplete)) => {
-            return Err(error_response(ApiError::bad_request(
-                "the body ended early; send it again",
-            )));
-        }
-        Err(_) => {
-            let error = ApiError::bad_request("the body took too long to arrive; send it again");
-            return Err(with_status(StatusCode::REQUEST_TIMEOUT, error));
-        }
-    };
-    let body = parse_body(&bytes, app.executor.limits()).map_err(error_response)?;
-    Ok((body, permits))
+    let collected = tokio::time::timeout(limit, app.body_budget.collect(client, body, max)).await;
+    let collected = collected.map_err(|_| {
+        let error = ApiError::bad_request("the body took too long to arrive; send it again");
+        with_status(StatusCode::REQUEST_TIMEOUT, error)
+    })?;
+    let CollectedBody { bytes, mut permits } =
+        collected.map_err(|error| body_refused(&error, max))?;
+    let limits = app.executor.limits();
+    let is_batch = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+    let requests_max = if is_batch { limits.batch_max } else { 1 };
+    let values = client_json::check_values(&bytes, requests_max);
+    let values = values.map_err(|error| error_response(error.into_api_error(INVALID_BODY)))?;
+    permits.charge_values(values).await.map_err(|error| body_refused(&error, max))?;
+    let body = if is_batch { parse_batch(&bytes, limits) } else { parse_single(&bytes) };
+    Ok((body.map_err(error_response)?, permits))
 }
 
-fn parse_body(body: &[u8], limits: &QueryLimits) -> Result<GraphqlBody, ApiError> {
-    let invalid = |_| {
-        ApiError::bad_request(
-            "the body is not the JSON of a GraphQL request: {\"query\": …, \"variables\": …}",
-        )
-    };
-    if body.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'[') {
-        return Ok(GraphqlBody::Single(Box::new(serde_json::from_slice(body).map_err(invalid)?)));
+fn body_refused(error: &BodyError, bytes_max: usize) -> Response {
+    match error {
+        BodyError::TooLong => {
+            let problem = format!("the body is larger than {bytes_max} bytes");
+            let error = ApiError::new(Code::TooComplex, problem);
+            with_status(StatusCode::PAYLOAD_TOO_LARGE, error)
+        }
+        BodyError::Overloaded => {
+            let problem = "the server is receiving too much at the moment; try again";
+            let error = ApiError::new(Code::RateLimited, problem);
+            with_status(StatusCode::SERVICE_UNAVAILABLE, error)
+        }
+        BodyError::Incomplete => {
+            error_response(ApiError::bad_request("the body ended early; send it again"))
+        }
     }
-    let requests: Vec<GraphqlRequest> = serde_json::from_slice(body).map_err(invalid)?;
+}
+
+fn parse_single(body: &[u8]) -> Result<GraphqlBody, ApiError> {
+    let request = client_json::parse(body);
+    let request = request.map_err(|error| error.into_api_error(INVALID_BODY))?;
+    Ok(GraphqlBody::Single(Box::new(request)))
+}
+
+fn parse_batch(body: &[u8], limits: &QueryLimits) -> Result<GraphqlBody, ApiError> {
+    let requests = client_json::parse_batch(body, limits.batch_max);
+    let requests = requests.map_err(|error| error.into_api_error(INVALID_BODY))?;
     if requests.is_empty() {
         return Err(ApiError::bad_request("the batch is empty"));
     }

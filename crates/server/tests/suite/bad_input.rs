@@ -4,6 +4,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::test_server::{TestServer, aliases, code, read};
+use crate::websocket_client::WebSocketClient;
 
 #[tokio::test]
 async fn invalid_bodies_are_bad_requests() {
@@ -195,4 +196,43 @@ async fn forged_changed_and_foreign_cursors_are_refused() {
     assert_eq!(code(&error), "BAD_REQUEST");
     server.stop().await;
     other.stop().await;
+}
+
+/// Each transport refuses it before it is parsed: parsed values take many times the bytes of their text.
+#[tokio::test]
+async fn a_request_has_a_limited_number_of_json_values() {
+    let server = TestServer::fresh().await;
+    let many = format!("[{}1]", r#"{"":1},"#.repeat(1_500));
+    let body = format!(r#"{{"query":"{{ __typename }}","variables":{{"a":{many}}}}}"#);
+    let few =
+        json!({ "query": "{ __typename }", "variables": { "a": vec![1; 1_900] } }).to_string();
+    let post = async |accept: &str, body: &str| {
+        let post = server.client.post(format!("{}/graphql", server.url)).header("accept", accept);
+        let post = post.header("content-type", "application/json").body(body.to_owned());
+        read(post.send().await.unwrap()).await
+    };
+    for (status, refused) in [
+        post("application/json", &body).await,
+        post("text/event-stream", &body).await,
+        post("application/json", &format!("[{}{{}}]", "{},".repeat(300_000))).await,
+        read(
+            server.get(&format!("/graphql?query={{__typename}}&variables={{\"a\":{many}}}")).await,
+        )
+        .await,
+    ] {
+        assert_eq!((status, code(&refused)), (StatusCode::BAD_REQUEST, "TOO_COMPLEX"), "{refused}");
+        let message = refused["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains("000 JSON values"), "{message}");
+    }
+    let (_, answer) = post("application/json", &few).await;
+    assert_eq!(answer, json!({ "data": { "__typename": "Query" } }));
+    let (_, answer) = post("application/json", &format!("[{few},{few}]")).await;
+    assert_eq!(answer[1]["data"]["__typename"], "Query");
+
+    let token = server.sign_up("ana").await;
+    let mut socket = WebSocketClient::connect_as(&server, &token).await;
+    let request: Value = serde_json::from_str(&body).unwrap();
+    socket.send_message(&json!({ "type": "subscribe", "id": "1", "payload": request })).await;
+    assert_eq!(socket.close_code().await, 4400);
+    server.stop().await;
 }

@@ -144,6 +144,24 @@ async fn a_batch_that_is_not_read_is_given_up() {
     server.stop().await;
 }
 
+/// Parsed values take more memory than their text. They are charged as long as the body is.
+#[tokio::test]
+async fn the_values_of_a_body_are_charged_to_the_budget() {
+    let server = TestServer::fresh().await;
+    let token = server.sign_up("ana").await;
+    long_posts(&server, &token, 10).await;
+    let long =
+        format!("{{ me {{ posts(first: 10) {{ items {{ {} }} }} }} }}", aliases("content", 45));
+    let batch = json!(vec![json!({ "query": long }); 10]).to_string();
+    let unread = send_body_and_do_not_read(&server, Some(&token), &batch).await;
+    // A list of ten objects with a text each.
+    let charged = batch.len() + (1 + 10 * 2) * 512;
+    server.until("roundtable_http_request_body_bytes", charged as u64).await;
+    drop(unread);
+    server.until("roundtable_http_request_body_bytes", 0).await;
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn an_account_and_a_network_have_limited_subscriptions() {
     let server = TestServer::with(|all| {

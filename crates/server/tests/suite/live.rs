@@ -207,6 +207,43 @@ async fn a_client_that_does_not_read_is_disconnected() {
     server.stop().await;
 }
 
+/// Each of its subscriptions is refused, and the refusal waits for the client to read it.
+#[tokio::test]
+async fn a_client_that_does_not_read_refusals_leaves_few_tasks() {
+    const YIELDS: usize = 100;
+    let server = TestServer::with(|all| {
+        short_timeouts(all);
+        all.process.live.subscriptions_max = 5;
+    });
+    let server = server.await;
+    let token = server.sign_up("ana").await;
+    let mut socket = WebSocketClient::connect_as(&server, &token).await;
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let (before, mut most) = (tasks(), 0);
+    let payload = json!({ "extensions": { "persistedQuery": {} } });
+    // Refusals repeat the id. Long ones fill the system's buffers.
+    let filler = "x".repeat(50_000);
+    let sending = async {
+        for number in 0.. {
+            let id = format!("{number} {filler}");
+            let refused = json!({ "type": "subscribe", "id": id, "payload": payload });
+            if socket.0.send(Message::text(refused.to_string())).await.is_err() {
+                return;
+            }
+            // One after the other: of those that run at the same time, few are permitted.
+            for _ in 0..YIELDS {
+                tokio::task::yield_now().await;
+            }
+            most = most.max(tasks());
+        }
+    };
+    let disconnected = tokio::time::timeout(Duration::from_mins(1), sending).await;
+    assert!(disconnected.is_ok(), "the client was not disconnected");
+    // Ten of subscriptions, and a few of the connection.
+    assert!(most < before + 15, "{before} tasks became {most}");
+    server.stop().await;
+}
+
 fn short_timeouts(all: &mut roundtable_server::Configuration) {
     all.process.live.slow_seconds = 1;
     all.process.live.buffer_max = 2;

@@ -9,7 +9,7 @@ use roundtable_table::SystemClock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::test_server::{TestServer, code, configuration};
+use crate::test_server::{TestServer, aliases, code, configuration};
 
 #[tokio::test]
 async fn a_server_reports_that_it_is_alive_and_ready() {
@@ -141,6 +141,14 @@ async fn responses_are_compressed_for_clients_that_accept_it() {
     let ((plain, all), (packed, fewer)) = (request("identity").await, request("gzip").await);
     assert_eq!((plain, packed.unwrap().to_str().unwrap()), (None, "gzip"));
     assert!(fewer < all / 2, "{fewer} of {all}");
+    // The work of compressing a long one would not wait for its turn.
+    let types = aliases("description", 45);
+    let types = format!("{{ __schema {{ types {{ fields {{ {types} }} }} }} }}");
+    let post =
+        server.client.post(format!("{}/graphql", server.url)).json(&json!({ "query": types }));
+    let response = post.header("accept-encoding", "gzip").send().await.unwrap();
+    assert!(response.headers().get("content-encoding").is_none());
+    assert!(response.bytes().await.unwrap().len() > 1 << 20);
     server.stop().await;
 }
 
@@ -220,25 +228,25 @@ async fn an_address_in_use_and_an_open_store_are_reported() {
 #[tokio::test]
 async fn bodies_beyond_the_budget_are_refused_with_a_hint_to_retry() {
     let server = TestServer::with(|all| {
-        (all.process.http.body_bytes_max, all.process.http.bodies_bytes_max) = (1000, 1000);
+        (all.process.http.body_bytes_max, all.process.http.bodies_bytes_max) = (60_000, 60_000);
     })
     .await;
     let address = server.url.strip_prefix("http://").unwrap().to_owned();
     let mut slow = tokio::net::TcpStream::connect(&address).await.unwrap();
-    let body = format!("{:900}", json!({ "query": "{ me { id } }" }).to_string());
+    let body = format!("{:50000}", json!({ "query": "{ me { id } }" }).to_string());
     let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
-                connection: close\r\ncontent-length: 900\r\n\r\n";
+                connection: close\r\ncontent-length: 50000\r\n\r\n";
     slow.write_all(head.as_bytes()).await.unwrap();
-    slow.write_all(&body.as_bytes()[..800]).await.unwrap();
-    server.until("roundtable_http_request_body_bytes", 800).await;
+    slow.write_all(&body.as_bytes()[..45_000]).await.unwrap();
+    server.until("roundtable_http_request_body_bytes", 45_000).await;
 
-    let other = format!("{:300}", json!({ "query": "{ me { id } }" }).to_string());
+    let other = format!("{:20000}", json!({ "query": "{ me { id } }" }).to_string());
     let (status, response) = server.send(other.clone()).await;
     let error = (StatusCode::SERVICE_UNAVAILABLE, "RATE_LIMITED");
     assert_eq!((status, code(&response)), error, "{response}");
     assert_eq!(server.send(r#"{"query":"{ me { id } }"}"#).await.0, StatusCode::OK, "it fits");
 
-    slow.write_all(&body.as_bytes()[800..]).await.unwrap();
+    slow.write_all(&body.as_bytes()[45_000..]).await.unwrap();
     let mut response = String::new();
     slow.read_to_string(&mut response).await.unwrap();
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");

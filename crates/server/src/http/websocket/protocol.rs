@@ -28,6 +28,7 @@ pub(super) enum ClientMessage {
 pub(super) enum CloseReason {
     InvalidMessage,
     MessageTooLong,
+    MessageTooComplex,
     NotInitialised,
     CredentialExpired,
     InitRepeated,
@@ -43,6 +44,7 @@ impl CloseReason {
         let (code, reason) = match self {
             Self::InvalidMessage => (4400, "this is not a graphql-transport-ws message"),
             Self::MessageTooLong => (4400, "the message is too long"),
+            Self::MessageTooComplex => (4400, "the message has too many JSON values"),
             Self::NotInitialised => (4401, "send connection_init first"),
             Self::CredentialExpired => {
                 (4403, "the token is invalid or has expired; reconnect with a new one")

@@ -22,11 +22,16 @@ use super::protocol::{ClientMessage, CloseReason, ack, complete, error, next, pi
 use crate::answer_budget::{AnswerReservation, ReservedAnswer};
 use crate::authentication::ClientIdentity;
 use crate::http::AppState;
+use crate::http::client_json::{self, JsonError};
 use crate::http::credentials::bearer;
 use crate::request_policy::AllowedOperations;
 
 /// Time to send the close frame.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// A subscription that has ended leaves a task until its last message is queued. A client that does not
+/// read these messages would leave a task with each of its own, so at this many per permitted
+/// subscription, no more of them are read.
+const TASKS_PER_SUBSCRIPTION: usize = 2;
 /// Keys of the init payload under which clients send their credential.
 const CREDENTIAL_KEYS: [&str; 6] =
     ["authorization", "Authorization", "accessToken", "token", "apiKey", "x-api-key"];
@@ -135,6 +140,7 @@ impl<'a> WebSocketSession<'a> {
         let mut keepalive = tokio::time::interval_at(opened + interval, interval);
         let mut expired: futures::future::BoxFuture<'_, ()> = Box::pin(std::future::pending());
         let out = self.out.clone();
+        let tasks_max = settings.subscriptions_max.max(1).saturating_mul(TASKS_PER_SUBSCRIPTION);
         loop {
             let was_identified = self.identity.is_some();
             let message = tokio::select! {
@@ -157,7 +163,7 @@ impl<'a> WebSocketSession<'a> {
                     self.queue(ping()).await?;
                     continue;
                 }
-                message = messages.next() => message,
+                message = messages.next(), if self.subscriptions.len() < tasks_max => message,
             };
             self.last_message = Instant::now();
             let text = match message {
@@ -167,8 +173,10 @@ impl<'a> WebSocketSession<'a> {
                 Some(Ok(Message::Binary(_))) => return Some(CloseReason::InvalidMessage),
                 Some(Err(_)) => return Some(CloseReason::MessageTooLong),
             };
-            let Ok(message) = serde_json::from_str::<ClientMessage>(text.as_str()) else {
-                return Some(CloseReason::InvalidMessage);
+            let message = match client_json::parse_checked::<ClientMessage>(text.as_bytes()) {
+                Ok(message) => message,
+                Err(JsonError::Invalid) => return Some(CloseReason::InvalidMessage),
+                Err(JsonError::TooManyValues(_)) => return Some(CloseReason::MessageTooComplex),
             };
             if let Err(reason) = self.handle(message).await {
                 return reason;
