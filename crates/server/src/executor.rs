@@ -200,7 +200,7 @@ impl Executor {
             let answer = schema.execute_event(&prepared, &context, event).await;
             reserve(&budget, &owner, answer)
         };
-        match self.scheduler.run_in_turn(class, &client, work).await {
+        match self.scheduler.run_when_permitted(class, &client, work).await {
             Ok(answer) => (answer, true),
             Err(TooManyAnswers) => (too_many_events().into(), false),
         }
