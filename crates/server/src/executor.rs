@@ -131,7 +131,7 @@ impl Executor {
             Ok(Err(Overloaded)) => return overloaded().into(),
             Err(_) => return timed_out(limit, kind).into(),
         };
-        done.unwrap_or_else(|TooManyAnswers| too_many_answers(kind).into())
+        done.unwrap_or_else(|too_many| too_many.answer(kind).into())
     }
 
     /// Executes a request with any number of responses.
@@ -202,7 +202,7 @@ impl Executor {
         };
         match self.scheduler.run_when_permitted(class, &client, work).await {
             Ok(answer) => (answer, true),
-            Err(TooManyAnswers) => (too_many_events().into(), false),
+            Err(too_many) => (too_many.last_event().into(), false),
         }
     }
 
@@ -292,21 +292,6 @@ fn too_many(what: &str, limit: ClientLimitReached) -> ApiError {
     };
     let problem = format!("{client} has too many {what}; wait until one has ended");
     ApiError::new(Code::RateLimited, problem)
-}
-
-/// The answer to a request whose client, or whose network, leaves other answers unread.
-fn too_many_answers(operation: OperationType) -> Answer {
-    let mut problem =
-        String::from("earlier answers have not been read yet; read them, then try again");
-    if operation == OperationType::Mutation {
-        problem.push_str(" with the same requestId: the change may have been made");
-    }
-    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
-}
-
-fn too_many_events() -> Answer {
-    let problem = "earlier events have not been read yet; read them, refetch, then subscribe again";
-    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
 }
 
 /// The answer to a request that ran out of time. A mutation may have been written: its message says so,

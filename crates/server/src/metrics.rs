@@ -139,7 +139,7 @@ impl ServerMetrics {
         );
         page.counter(
             "roundtable_live_slow_clients_total",
-            "Clients disconnected because they did not read their events.",
+            "Clients disconnected because they did not read their events or answers.",
             load(&self.slow_clients),
         );
         page.counter(
