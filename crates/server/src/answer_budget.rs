@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use roundtable_graphql::Answer;
+use roundtable_domain::Code;
+use roundtable_graphql::{Answer, OperationType};
+use roundtable_interface::ApiError;
 
 use crate::client_key::ClientKey;
 
@@ -42,9 +44,48 @@ pub(crate) struct ReservedAnswer {
     pub(crate) reservation: Option<AnswerReservation>,
 }
 
-/// A client, or all of them, leave too many answers unread.
+/// An answer has no room beside those that are not read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooManyAnswers;
+pub(crate) enum TooManyAnswers {
+    /// The client itself leaves too many unread.
+    OfClient,
+    /// Other clients do: all of them, or all anonymous ones.
+    OfOthers,
+}
+
+impl TooManyAnswers {
+    /// Returns what takes the place of an answer that has no room.
+    pub(crate) fn answer(self, operation: OperationType) -> Answer {
+        let mut problem = String::from(match self {
+            Self::OfClient => "earlier answers have not been read yet; read them, then try again",
+            Self::OfOthers => "the server has no room for the answer; try again in a second",
+        });
+        let is_mutation = operation == OperationType::Mutation;
+        if is_mutation {
+            problem.push_str(" with the same requestId: the change may have been made");
+        }
+        let error = ApiError::new(Code::RateLimited, problem).into();
+        // A query has changed nothing, so that it may be reported as not executed.
+        if self == Self::OfOthers && !is_mutation {
+            Answer::refused(&error)
+        } else {
+            Answer::abandoned(&error)
+        }
+    }
+
+    /// Returns the last event of a subscription whose next event has no room.
+    pub(crate) fn last_event(self) -> Answer {
+        let problem = match self {
+            Self::OfClient => {
+                "earlier events have not been read yet; read them, refetch, then subscribe again"
+            }
+            Self::OfOthers => {
+                "the server has no room for the event; refetch, then subscribe again in a second"
+            }
+        };
+        Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
+    }
+}
 
 impl AnswerBudget {
     pub(crate) fn new(bytes_max: usize) -> Self {
@@ -65,11 +106,13 @@ impl AnswerBudget {
         let is_anonymous = !client.is_signed_in();
         let own = state.by_client.get(client).copied().unwrap_or(0);
         let is_within = |used: usize, share: usize| used + bytes <= state.max / share;
-        let fits = is_within(state.used, 1)
-            && is_within(own, CLIENT_SHARE)
+        if !is_within(own, CLIENT_SHARE) {
+            return Err(TooManyAnswers::OfClient);
+        }
+        let others_fit = is_within(state.used, 1)
             && (!is_anonymous || is_within(state.anonymous, ANONYMOUS_SHARE));
-        if !fits {
-            return Err(TooManyAnswers);
+        if !others_fit {
+            return Err(TooManyAnswers::OfOthers);
         }
         state.used += bytes;
         if is_anonymous {
@@ -147,7 +190,7 @@ mod tests {
         let budget = AnswerBudget::new(80);
         let ana = account("ana");
         let held = budget.reserve(&ana, 20).unwrap();
-        assert_eq!(budget.reserve(&ana, 1).unwrap_err(), TooManyAnswers);
+        assert_eq!(budget.reserve(&ana, 1).unwrap_err(), TooManyAnswers::OfClient);
         let other = budget.reserve(&account("bo"), 20).unwrap();
         drop(held);
         assert!(budget.reserve(&ana, 20).is_ok());
@@ -161,10 +204,28 @@ mod tests {
         let budget = AnswerBudget::new(80);
         let held: Vec<_> =
             (0..2).map(|last| budget.reserve(&stranger(last), 20).unwrap()).collect();
-        assert_eq!(budget.reserve(&stranger(9), 1).unwrap_err(), TooManyAnswers);
+        assert_eq!(budget.reserve(&stranger(9), 1).unwrap_err(), TooManyAnswers::OfOthers);
         assert!(budget.reserve(&account("ana"), 20).is_ok());
         drop(held);
         assert!(budget.reserve(&stranger(9), 1).is_ok());
+    }
+
+    #[test]
+    fn a_client_is_not_blamed_for_what_others_leave_unread() {
+        let budget = AnswerBudget::new(80);
+        let names = ["ana", "bo", "cleo", "dan"];
+        let held = names.map(|name| budget.reserve(&account(name), 20).unwrap());
+        let full = budget.reserve(&account("eve"), 1).unwrap_err();
+        assert_eq!(full, TooManyAnswers::OfOthers);
+        drop(held);
+        let text = |answer: Answer| String::from_utf8(answer.into_json()).unwrap();
+        for operation in [OperationType::Query, OperationType::Mutation] {
+            assert!(!text(full.answer(operation)).contains("read them"));
+            assert!(text(TooManyAnswers::OfClient.answer(operation)).contains("read them"));
+        }
+        assert!(full.answer(OperationType::Query).is_refused());
+        assert!(!full.answer(OperationType::Mutation).is_refused(), "it may have been made");
+        assert!(!text(full.last_event()).contains("read them"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use tower_service::Service as _;
 use self::handshake_timeout::HandshakeTimeout;
 pub(crate) use self::tls::acceptor;
 use self::write_timeout::WriteTimeout;
-use crate::http::{AppState, PeerAddress};
+use crate::http::{AppState, PeerAddress, StallSignal};
 use crate::shutdown::ShutdownSignal;
 
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -96,8 +96,7 @@ impl ConnectionListener {
     async fn handle(&self, stream: TcpStream, peer: SocketAddr) {
         // Responses are written whole: waiting for more data only adds latency.
         let _ = stream.set_nodelay(true);
-        let limit = Duration::from_secs(self.app.process.settings.live.slow_seconds.max(1));
-        let stream = WriteTimeout::new(stream, limit);
+        let stream = WriteTimeout::new(stream, self.slow_limit());
         match &self.tls {
             None => self.serve(stream, peer).await,
             Some(tls) => match timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
@@ -106,6 +105,11 @@ impl ConnectionListener {
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
             },
         }
+    }
+
+    /// The time that a client may leave an answer unread.
+    fn slow_limit(&self) -> Duration {
+        Duration::from_secs(self.app.process.settings.live.slow_seconds.max(1))
     }
 
     async fn serve<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
@@ -121,9 +125,11 @@ impl ConnectionListener {
             .timer(TokioTimer::new())
             .keep_alive_interval(HTTP2_KEEPALIVE)
             .max_concurrent_streams(HTTP2_STREAMS_MAX);
-        let router = self.router.clone();
+        let (router, stall) = (self.router.clone(), StallSignal::default());
+        let raise_stall = stall.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(PeerAddress(peer));
+            request.extensions_mut().insert(raise_stall.clone());
             router.clone().call(request)
         });
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
@@ -134,6 +140,12 @@ impl ConnectionListener {
             () = shutdown.triggered() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
+            }
+            () = stall.raised() => {
+                // A proxy may carry other clients on it: what they have under way may end. Then it is
+                // dropped, and with it all that was not taken.
+                connection.as_mut().graceful_shutdown();
+                timeout(self.slow_limit(), connection).await.unwrap_or(Ok(()))
             }
         };
         if let Err(error) = result {

@@ -107,7 +107,7 @@ impl Executor {
         answer
     }
 
-    /// Executes an operation when it is its turn, within the request's time limit.
+    /// Executes an operation when it has a permit, within the request's time limit.
     async fn run(
         &self,
         operation: Operation,
@@ -135,7 +135,7 @@ impl Executor {
             Ok(Err(Overloaded)) => return overloaded().into(),
             Err(_) => return timed_out(limit, kind).into(),
         };
-        done.unwrap_or_else(|TooManyAnswers| too_many_answers(kind).into())
+        done.unwrap_or_else(|too_many| too_many.answer(kind).into())
     }
 
     /// Executes a request with any number of responses.
@@ -171,7 +171,7 @@ impl Executor {
     }
 
     /// Counts a request, parses and checks it, and the transport's policy for it. A document that is new
-    /// waits for its turn: planning takes time.
+    /// waits for a permit: planning takes time.
     async fn prepare(
         &self,
         request: Request,
@@ -253,16 +253,6 @@ fn too_many(what: &str, limit: ClientLimitReached) -> ApiError {
     };
     let problem = format!("{client} has too many {what}; wait until one has ended");
     ApiError::new(Code::RateLimited, problem)
-}
-
-/// The answer to a request whose client, or whose network, leaves other answers unread.
-fn too_many_answers(operation: OperationType) -> Answer {
-    let mut problem =
-        String::from("earlier answers have not been read yet; read them, then try again");
-    if operation == OperationType::Mutation {
-        problem.push_str(" with the same requestId: the change may have been made");
-    }
-    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
 }
 
 /// The answer to a request that ran out of time. A mutation may have been written: its message says so,

@@ -1,6 +1,7 @@
 //! HTTP routes, and what applies to all of them: request ids, timing, CORS, compression, and errors in
 //! the API's format.
 
+mod answer_body;
 mod batch;
 mod body_budget;
 mod byte_pool;
@@ -34,6 +35,7 @@ use crate::wiring::{Process, StartError};
 
 use self::body_budget::BodyBudget;
 
+pub(crate) use self::answer_body::StallSignal;
 pub(crate) use self::credentials::PeerAddress;
 
 /// State shared by all handlers.

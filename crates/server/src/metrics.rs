@@ -86,7 +86,7 @@ impl ServerMetrics {
         }
     }
 
-    /// Counts the time that work waited for its turn.
+    /// Counts the time that work waited for a permit.
     pub(crate) fn record_wait(&self, waited: Duration) {
         self.waits.record(waited);
     }
@@ -139,7 +139,7 @@ impl ServerMetrics {
         );
         page.counter(
             "roundtable_live_slow_clients_total",
-            "Clients disconnected because they did not read their events.",
+            "Clients disconnected because they did not read their events or answers.",
             load(&self.slow_clients),
         );
         page.counter(
@@ -155,7 +155,7 @@ impl ServerMetrics {
         self.waits.write_to(
             page,
             "roundtable_graphql_wait_duration_seconds",
-            "Time that executions waited for their turn.",
+            "Time that executions waited for a permit.",
         );
         self.readings.write_to(
             page,

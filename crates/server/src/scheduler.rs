@@ -3,7 +3,7 @@
 //!
 //! With an embedded store an execution waits for nothing but the processor, and more executions than
 //! cores finish no sooner. So few run at the same time, and the others wait: signed-in clients first,
-//! and among clients of a kind in turns. Expensive work, questions about the schema, and all work of
+//! and among clients of a kind round-robin. Expensive work, questions about the schema, and all work of
 //! anonymous clients, runs on threads of its own with a low priority ([`BackgroundThreads`]), so that it
 //! uses what the others leave.
 
@@ -30,7 +30,7 @@ use crate::metrics::ServerMetrics;
 const EMBEDDED_PER_CORE: usize = 2;
 /// Executions on a remote store mostly wait for it.
 const REMOTE_PER_CORE: usize = 64;
-/// The longest wait of a request for its turn. After that its client has likely given up, and a retry
+/// The longest wait of a request for a permit. After that its client has likely given up, and a retry
 /// finds the server less busy.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 /// Work with more fields is expensive: about five feed pages.
@@ -46,7 +46,7 @@ pub(crate) enum WorkClass {
     Background,
 }
 
-/// Work did not get its turn in time.
+/// Work did not get a permit in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overloaded;
 
@@ -126,8 +126,8 @@ impl Scheduler {
         Ok(self.run_with(permit, work).await)
     }
 
-    /// Runs `work` when it is its turn, however long that takes.
-    pub(crate) async fn run_in_turn<T: Send + 'static>(
+    /// Waits for a permit, however long that takes, and runs `work`.
+    pub(crate) async fn run_when_permitted<T: Send + 'static>(
         &self,
         class: WorkClass,
         client: &ClientKey,

@@ -240,7 +240,8 @@ pub struct LiveSettings {
     pub init_seconds: u64,
     /// Seconds between keep-alive messages.
     pub keepalive_seconds: u64,
-    /// Seconds that an event may wait unread before its client is disconnected.
+    /// Seconds that an event, or the next part of an answer, may wait unread before its client is
+    /// disconnected.
     pub slow_seconds: u64,
 }
 

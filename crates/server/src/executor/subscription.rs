@@ -2,11 +2,8 @@
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
-use roundtable_domain::Code;
-use roundtable_graphql::{
-    Answer, Event, NextEvent, OperationType, PreparedRequest, SubscriptionEvents,
-};
-use roundtable_interface::{ApiError, ClientInfo};
+use roundtable_graphql::{Event, NextEvent, OperationType, PreparedRequest, SubscriptionEvents};
+use roundtable_interface::ClientInfo;
 use tokio::time::timeout;
 
 use super::{Executor, Operation, reserve, timed_out};
@@ -59,7 +56,7 @@ impl Subscription {
         let (schema, limit) = (executor.schema.clone(), executor.request_timeout());
         let (prepared, context) = (operation.prepared.clone(), operation.context.clone());
         let work = async move { schema.subscribe(&prepared, &context).await };
-        let work = executor.scheduler.run_in_turn(operation.class, &operation.client, work);
+        let work = executor.scheduler.run_when_permitted(operation.class, &operation.client, work);
         let events = timeout(limit, work)
             .await
             .unwrap_or_else(|_| Err(Box::new(timed_out(limit, OperationType::Subscription))));
@@ -87,7 +84,7 @@ impl Subscription {
             }
         };
         let is_read = answer.is_ok();
-        let answer = answer.unwrap_or_else(|TooManyAnswers| too_many_events().into());
+        let answer = answer.unwrap_or_else(|too_many| too_many.last_event().into());
         self.executor.record(&answer.answer);
         (answer, (is_read && goes_on).then_some(self))
     }
@@ -110,7 +107,7 @@ impl Subscription {
             };
             (found, self)
         };
-        scheduler.run_in_turn(class, &client, work).await
+        scheduler.run_when_permitted(class, &client, work).await
     }
 }
 
@@ -122,9 +119,4 @@ async fn answer(
     let Operation { prepared, context, client, .. } = operation;
     let answer = executor.schema.execute_event(prepared, context, event).await;
     reserve(&executor.answers, client, answer)
-}
-
-fn too_many_events() -> Answer {
-    let problem = "earlier events have not been read yet; read them, refetch, then subscribe again";
-    Answer::abandoned(&ApiError::new(Code::RateLimited, problem).into())
 }

@@ -10,11 +10,13 @@ use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
 
 use super::AppState;
+use super::answer_body::ClientConnection;
+use super::batch::Batch;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
 use super::client_json;
 use super::middleware::XRAY;
 use super::responses::{JSON, error_response, with_retry_hint, with_status};
-use super::{batch, sse, websocket};
+use super::{sse, websocket};
 use crate::answer_budget::ReservedAnswer;
 use crate::request_policy::AllowedOperations;
 
@@ -42,9 +44,10 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Err(response) => return response,
     };
     let wants_cost = head.headers.get(&XRAY).is_some_and(|value| value == "1");
+    let connection = ClientConnection::of(&app, &head);
     match body {
         GraphqlBody::Single(request) if wants_events(&head.headers) => {
-            sse::respond(&app, *request, identity, AllowedOperations::All)
+            sse::respond(&app, *request, identity, AllowedOperations::All, &connection)
         }
         GraphqlBody::Single(request) => {
             let client = &identity.client;
@@ -52,10 +55,12 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
                 .executor
                 .execute(*request, client, AllowedOperations::QueriesAndMutations, wants_cost)
                 .await;
-            single_response(&head.headers, answer)
+            single_response(&head.headers, answer, &connection)
         }
         GraphqlBody::Batch(requests) => {
-            let body = batch::respond(app, requests, identity.client, wants_cost, permits);
+            let (writer, body) = connection.writer();
+            let batch = Batch { requests, client: identity.client, wants_cost, permits };
+            tokio::spawn(batch.answer(app, writer));
             json_response(StatusCode::OK, JSON, body)
         }
     }
@@ -81,14 +86,16 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
         Ok(request) => request,
         Err(error) => return error_response(error),
     };
+    let connection = ClientConnection::of(&app, &head);
     if wants_events(&head.headers) {
-        return sse::respond(&app, request, identity, AllowedOperations::QueriesAndSubscriptions);
+        let allowed = AllowedOperations::QueriesAndSubscriptions;
+        return sse::respond(&app, request, identity, allowed, &connection);
     }
     let answer = app
         .executor
         .execute(request, &identity.client, AllowedOperations::QueriesOnly, false)
         .await;
-    single_response(&head.headers, answer)
+    single_response(&head.headers, answer, &connection)
 }
 
 /// Reads a request from the parameters of a URL.
@@ -143,24 +150,27 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accepted(headers).find(is_known).is_some_and(|first| first.eq_ignore_ascii_case(EVENTS))
 }
 
-fn single_response(headers: &HeaderMap, reserved: ReservedAnswer) -> Response {
-    let answer = &reserved.answer;
-    let is_busy = |code: &&str| *code == Code::RateLimited.as_str();
-    let is_busy = answer.is_refused() && answer.error_codes().iter().any(is_busy);
-    if !accepts(headers, GRAPHQL_JSON) {
-        let response = json_response(StatusCode::OK, JSON, reserved.into_bytes());
-        return with_retry_hint(response, is_busy);
-    }
+fn single_response(
+    headers: &HeaderMap,
+    reserved: ReservedAnswer,
+    connection: &ClientConnection,
+) -> Response {
+    let has_code = |code: &str| reserved.answer.error_codes().contains(&code);
+    // An answer with a reservation is of the request itself: what is limited then is not the server.
+    let is_busy = reserved.reservation.is_none() && has_code(Code::RateLimited.as_str());
     // Some clients look at the status first, and would not send the text of the document.
-    let is_unknown_hash = |code: &&str| *code == RequestError::PERSISTED_QUERY_NOT_FOUND;
-    let status = match answer.is_refused() {
+    let is_unknown_hash = has_code(RequestError::PERSISTED_QUERY_NOT_FOUND);
+    let kind = accepts(headers, GRAPHQL_JSON).then_some(HeaderValue::from_static(GRAPHQL_JSON));
+    let status = match reserved.answer.is_refused() && !is_unknown_hash && kind.is_some() {
         false => StatusCode::OK,
-        true if answer.error_codes().iter().any(is_unknown_hash) => StatusCode::OK,
         true if is_busy => StatusCode::SERVICE_UNAVAILABLE,
         true => StatusCode::BAD_REQUEST,
     };
-    let kind = HeaderValue::from_static(GRAPHQL_JSON);
-    with_retry_hint(json_response(status, kind, reserved.into_bytes()), is_busy)
+    let answer = reserved.into_bytes();
+    let length = HeaderValue::from(answer.len());
+    let mut response = json_response(status, kind.unwrap_or(JSON), connection.body(answer));
+    response.headers_mut().insert(header::CONTENT_LENGTH, length);
+    with_retry_hint(response, is_busy)
 }
 
 fn json_response(status: StatusCode, kind: HeaderValue, json: impl Into<Body>) -> Response {
@@ -244,6 +254,8 @@ fn parse_batch(body: &[u8], limits: &QueryLimits) -> Result<GraphqlBody, ApiErro
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use roundtable_graphql::Answer;
 
     use super::*;
@@ -253,16 +265,20 @@ mod tests {
     fn a_request_that_was_not_executed_has_its_own_status() {
         let mut supports = HeaderMap::new();
         supports.insert(header::ACCEPT, HeaderValue::from_static(GRAPHQL_JSON));
+        let connection = ClientConnection::for_test(false, Duration::from_secs(1));
         let response = |headers: &HeaderMap, code| {
             let answer = Answer::refused(&ApiError::new(code, "no").into());
-            single_response(headers, answer.into())
+            single_response(headers, answer.into(), &connection)
         };
         let status = |headers: &HeaderMap, code| response(headers, code).status();
         assert_eq!(status(&supports, Code::BadRequest), StatusCode::BAD_REQUEST);
         assert_eq!(status(&supports, Code::RateLimited), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(status(&HeaderMap::new(), Code::RateLimited), StatusCode::OK);
+        // It may have taken effect, so that nothing but its client should repeat it.
         let abandoned = Answer::abandoned(&ApiError::new(Code::RateLimited, "no").into());
-        assert_eq!(single_response(&supports, abandoned.into()).status(), StatusCode::OK);
+        let abandoned = single_response(&supports, abandoned.into(), &connection);
+        assert_eq!(abandoned.status(), StatusCode::OK);
+        assert_eq!(abandoned.headers()[header::RETRY_AFTER], "1");
         let busy = response(&HeaderMap::new(), Code::RateLimited);
         assert_eq!(busy.headers()[header::RETRY_AFTER], "1");
     }

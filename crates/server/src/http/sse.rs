@@ -2,11 +2,9 @@
 //! connection, `next` for each event and `complete` at the end. After a connection that ends without
 //! `complete`, the client reconnects.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
@@ -19,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
 
 use super::AppState;
+use super::answer_body::{AnswerWriter, ClientConnection};
 use super::responses::error_response;
 use crate::answer_budget::ReservedAnswer;
 use crate::authentication::ClientIdentity;
@@ -33,6 +32,7 @@ pub(super) fn respond(
     request: Request,
     identity: ClientIdentity,
     allowed: AllowedOperations,
+    connection: &ClientConnection,
 ) -> Response {
     let Ok(permit) = Arc::clone(&app.live_permits).try_acquire_owned() else {
         return error_response(ApiError::new(
@@ -40,58 +40,88 @@ pub(super) fn respond(
             "too many live connections; try again later",
         ));
     };
-    let (to, from) = mpsc::channel(app.process.settings.live.buffer_max.max(1));
+    let settings = &app.process.settings.live;
+    let (to, queue) = mpsc::channel(settings.buffer_max.max(1));
+    let pace = Pace {
+        keepalive: Duration::from_secs(settings.keepalive_seconds.max(1)),
+        slow: Duration::from_secs(settings.slow_seconds.max(1)),
+    };
+    let (writer, body) = connection.writer();
+    tokio::spawn(write_events(queue, writer));
     let app = app.clone();
     tokio::spawn(async move {
         let _guard = app.metrics.track_live_connection();
         let events = app.executor.execute_stream(request, &identity.client, allowed);
-        send_events(&app, events, &identity, &to).await;
+        let ended = async {
+            tokio::select! {
+                () = app.credential_expiry(&identity) => {}
+                () = app.shutdown.clone().triggered() => {}
+            }
+        };
+        if send_events(events, ended, pace, &to).await == EventSend::TimedOut {
+            app.metrics.record_slow_client();
+        }
         drop(permit);
     });
-    let body = futures::stream::unfold(from, async |mut from: mpsc::Receiver<Bytes>| {
-        let event = from.recv().await?;
-        Some((Ok::<_, Infallible>(event), from))
-    });
-    let mut response = Body::from_stream(body).into_response();
+    let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }
 
-/// Sends events until the stream ends, the client disconnects, or it stops reading.
+/// Writes queued events as long as the client takes them. The others are dropped with the queue.
+async fn write_events(mut queue: mpsc::Receiver<Bytes>, mut writer: AnswerWriter) {
+    loop {
+        let event = tokio::select! {
+            event = queue.recv() => event,
+            () = writer.closed() => return,
+        };
+        let Some(event) = event else { break };
+        if writer.send(event).await.is_err() || writer.taken().await.is_err() {
+            return;
+        }
+    }
+    let _ = writer.finish().await;
+}
+
+#[derive(Clone, Copy)]
+struct Pace {
+    keepalive: Duration,
+    /// Time that an event may wait for a place in the queue.
+    slow: Duration,
+}
+
+/// Queues events until the stream or the session ends, the client disconnects, or it stops reading.
 async fn send_events(
-    app: &AppState,
     mut events: BoxStream<'static, ReservedAnswer>,
-    identity: &ClientIdentity,
+    ended: impl Future<Output = ()>,
+    pace: Pace,
     to: &mpsc::Sender<Bytes>,
-) {
-    let settings = &app.process.settings.live;
-    let limit = Duration::from_secs(settings.slow_seconds.max(1));
-    let expired = app.credential_expiry(identity);
-    tokio::pin!(expired);
-    let mut keepalive =
-        tokio::time::interval(Duration::from_secs(settings.keepalive_seconds.max(1)));
+) -> EventSend {
+    tokio::pin!(ended);
+    let mut keepalive = tokio::time::interval(pace.keepalive);
     keepalive.tick().await;
     loop {
         let event = tokio::select! {
-            () = to.closed() => return,
+            () = to.closed() => return EventSend::Disconnected,
             // Ends without `complete`, so that the client reconnects.
-            () = &mut expired => return,
-            () = app.shutdown.clone().triggered() => return,
-            _ = keepalive.tick() => KEEPALIVE,
+            () = &mut ended => return EventSend::Sent,
+            _ = keepalive.tick() => {
+                // Never waits: the next event may have a permit of the scheduler already, and would keep it
+                // while nothing polls it. A full queue keeps the connection open as well.
+                let _ = to.try_send(KEEPALIVE);
+                continue;
+            }
             next = events.next() => match next {
                 Some(answer) => answer.into_bytes_between(b"event: next\ndata: ", b"\n\n"),
                 None => COMPLETE,
             },
         };
         let is_last = event == COMPLETE;
-        let sent = send(to, event, limit).await;
-        if sent == EventSend::TimedOut {
-            app.metrics.record_slow_client();
-        }
+        let sent = send(to, event, pace.slow).await;
         if is_last || sent != EventSend::Sent {
-            return;
+            return sent;
         }
     }
 }
@@ -123,7 +153,32 @@ impl AppState {
 
 #[cfg(test)]
 mod tests {
+    use futures::{FutureExt as _, stream};
+    use roundtable_graphql::Answer;
+    use tokio::time::{Instant, sleep};
+
     use super::*;
+
+    /// An event that is being answered may have a permit that others wait for.
+    #[tokio::test(start_paused = true)]
+    async fn an_event_is_answered_while_its_client_does_not_read_keep_alives() {
+        let second = Duration::from_secs(1);
+        let (to, mut queue) = mpsc::channel(1);
+        to.try_send(KEEPALIVE).unwrap();
+        let (answered, mut answer) = tokio::sync::oneshot::channel();
+        let started = Instant::now();
+        let events = stream::once(async move {
+            sleep(16 * second).await;
+            answered.send(started.elapsed()).unwrap();
+            Answer::refused(&ApiError::bad_request("no").into()).into()
+        });
+        let pace = Pace { keepalive: 15 * second, slow: 10 * second };
+        let sent = send_events(events.boxed(), std::future::pending(), pace, &to);
+        assert_eq!(sent.await, EventSend::TimedOut);
+        assert_eq!(answer.try_recv(), Ok(16 * second));
+        assert_eq!(started.elapsed(), 26 * second);
+        assert_eq!(queue.recv().now_or_never(), Some(Some(KEEPALIVE)));
+    }
 
     #[tokio::test]
     async fn a_client_that_disconnects_is_not_slow() {

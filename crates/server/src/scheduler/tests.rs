@@ -19,35 +19,35 @@ fn stranger(last: u8) -> ClientKey {
 }
 
 /// Starts waiting work of each client in this order, ends `first`, and returns the order in which they
-/// get their turns.
-async fn order_of_turns(
+/// get their permits.
+async fn order_of_permits(
     scheduler: &Scheduler,
     first: WorkPermit,
     clients: &[ClientKey],
 ) -> Vec<ClientKey> {
-    let turns = Arc::new(Mutex::new(Vec::new()));
+    let order = Arc::new(Mutex::new(Vec::new()));
     let waiting = clients.iter().map(|client| {
-        let turns = Arc::clone(&turns);
+        let order = Arc::clone(&order);
         async move {
             let permit = scheduler.acquire(WorkClass::Interactive, client).await;
-            turns.lock().push(client.clone());
+            order.lock().push(client.clone());
             drop(permit);
         }
     });
     let end_first = async { drop(first) };
     // All futures are polled once, in this order, before the permit is returned.
     futures::join!(futures::future::join_all(waiting), end_first);
-    Arc::into_inner(turns).unwrap().into_inner()
+    Arc::into_inner(order).unwrap().into_inner()
 }
 
 #[tokio::test]
-async fn clients_take_turns_and_signed_in_ones_come_first() {
+async fn clients_are_served_round_robin_and_signed_in_ones_come_first() {
     let scheduler = scheduler(1);
     let first = scheduler.acquire(WorkClass::Interactive, &account("first")).await;
     let (ana, bo, one, two) = (account("ana"), account("bo"), stranger(1), stranger(2));
     let clients = [&one, &one, &two, &ana, &ana, &ana, &bo].map(Clone::clone);
-    let turns = order_of_turns(&scheduler, first, &clients).await;
-    assert_eq!(turns, [&ana, &bo, &ana, &ana, &one, &two, &one].map(Clone::clone));
+    let order = order_of_permits(&scheduler, first, &clients).await;
+    assert_eq!(order, [&ana, &bo, &ana, &ana, &one, &two, &one].map(Clone::clone));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn one_client_cannot_take_all_permits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_that_waits_too_long_is_refused_and_its_turn_goes_to_others() {
+async fn work_that_waits_too_long_is_refused_and_its_permit_goes_to_others() {
     let scheduler = scheduler(1);
     let class = WorkClass::Interactive;
     let held = scheduler.acquire_all(class).await;

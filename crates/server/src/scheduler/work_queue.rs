@@ -10,15 +10,15 @@ use crate::client_key::ClientKey;
 /// Of this many permits, one goes to an anonymous client first, so that they are slow and not shut out.
 const ANONYMOUS_SHARE: usize = 8;
 
-/// Grants permits: to signed-in clients before anonymous ones, and among clients of a kind in turns.
+/// Grants permits: to signed-in clients before anonymous ones, and among clients of a kind round-robin.
 #[derive(Debug)]
 pub(super) struct WorkQueue {
     free: usize,
     /// Permits that one client may have. The others are for everyone else.
     per_client_max: usize,
     running: HashMap<ClientKey, usize>,
-    signed_in: ClientTurns,
-    anonymous: ClientTurns,
+    signed_in: ClientQueues,
+    anonymous: ClientQueues,
     /// Permits granted to waiting work.
     granted: usize,
 }
@@ -32,7 +32,7 @@ pub(super) struct Waiting {
 
 /// The waiting work of each client, and the order in which clients are served.
 #[derive(Debug, Default)]
-struct ClientTurns {
+struct ClientQueues {
     order: VecDeque<ClientKey>,
     waiting: HashMap<ClientKey, VecDeque<oneshot::Sender<WorkPermit>>>,
 }
@@ -43,8 +43,8 @@ impl WorkQueue {
             free: permits,
             per_client_max: permits.div_ceil(2),
             running: HashMap::new(),
-            signed_in: ClientTurns::default(),
-            anonymous: ClientTurns::default(),
+            signed_in: ClientQueues::default(),
+            anonymous: ClientQueues::default(),
             granted: 0,
         }
     }
@@ -60,8 +60,8 @@ impl WorkQueue {
     }
 
     pub(super) fn wait(&mut self, client: &ClientKey, permits: oneshot::Sender<WorkPermit>) {
-        let turns = if client.is_signed_in() { &mut self.signed_in } else { &mut self.anonymous };
-        turns.add(client, permits);
+        let queues = if client.is_signed_in() { &mut self.signed_in } else { &mut self.anonymous };
+        queues.add(client, permits);
     }
 
     /// Returns the permit of a client, and the work to start next, which has taken a permit.
@@ -73,11 +73,11 @@ impl WorkQueue {
         }
         let (running, max) = (&self.running, self.per_client_max);
         let may_run = |client: &ClientKey| running.get(client).is_none_or(|count| *count < max);
-        let mut turns = [&mut self.signed_in, &mut self.anonymous];
+        let mut kinds = [&mut self.signed_in, &mut self.anonymous];
         if self.granted % ANONYMOUS_SHARE == ANONYMOUS_SHARE - 1 {
-            turns.reverse();
+            kinds.reverse();
         }
-        let next = turns.into_iter().find_map(|turns| turns.next(may_run))?;
+        let next = kinds.into_iter().find_map(|queues| queues.next(may_run))?;
         self.granted = self.granted.wrapping_add(1);
         self.start(&next.client);
         Some(next)
@@ -98,7 +98,7 @@ impl WorkQueue {
     }
 }
 
-impl ClientTurns {
+impl ClientQueues {
     fn add(&mut self, client: &ClientKey, permits: oneshot::Sender<WorkPermit>) {
         if !self.waiting.contains_key(client) {
             self.order.push_back(client.clone());

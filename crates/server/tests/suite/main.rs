@@ -11,6 +11,7 @@ mod configuration;
 mod cost;
 mod fair_shares;
 mod files;
+mod http2;
 mod keys;
 mod live;
 mod oidc;

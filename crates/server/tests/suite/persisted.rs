@@ -115,12 +115,16 @@ async fn registered_documents_take_a_fixed_amount_of_memory() {
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
         digest.as_ref().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     };
-    // Each takes about a megabyte with its plan.
-    let text = |number: usize| format!("{{ me {{ nickname }} }} # {number} {}", "x".repeat(25_000));
+    // Each takes about a megabyte with its plan, and with the parsed document that introspection needs.
+    let text = |number: usize| {
+        let comment = "x".repeat(25_000);
+        format!("{{ me {{ nickname }} __type(name: \"None\") {{ name }} }} # {number} {comment}")
+    };
     for number in 0..8 {
         let text = text(number);
         let body = json!({ "query": text, "extensions": hashed(&hash(&text)) });
-        assert_eq!(post(&server, body).await, json!({ "data": { "me": null } }));
+        let answer = json!({ "data": { "me": null, "__type": null } });
+        assert_eq!(post(&server, body).await, answer);
     }
     for (forgotten, is_known) in [(ME_HASH.to_owned(), false), (hash(&text(7)), true)] {
         let answer = post(&server, json!({ "extensions": hashed(&forgotten) })).await;
