@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::Schema;
 use crate::allowed_documents::AllowedDocuments;
 use crate::answer::Answer;
-use crate::error::{FieldError, ListedError, PathStep, RequestError};
+use crate::error::{ErrorList, FieldError, PathStep, RequestError};
 use crate::limits::QueryLimits;
 use crate::persisted::{self, DocumentHash};
 use crate::plan::{OperationType, Plan, RequestCost, Variables};
@@ -62,7 +62,9 @@ impl PreparedRequest {
         let path: Vec<PathStep<'_>> =
             field.iter().map(|field| PathStep::Key(field.name.as_str())).collect();
         let location = field.and_then(|field| field.location);
-        Answer::executed(out, &[ListedError::new(error, &path, location)])
+        let mut errors = ErrorList::default();
+        errors.add(error, &path, location);
+        Answer::executed(out, errors)
     }
 
     /// Returns whether the request asks for the schema itself.
