@@ -35,7 +35,6 @@ mod schema;
 mod timelines;
 mod trade;
 mod users;
-mod value_sizes;
 mod webhooks;
 
 /// A type for each type of the contract.
