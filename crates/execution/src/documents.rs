@@ -146,9 +146,13 @@ impl Documents {
         Ok(PreparedRequest { plan, variables: Arc::new(variables), cost })
     }
 
-    /// Returns whether preparing a request takes no time: its document has a plan, or it is refused.
+    /// Returns whether preparing a request takes no time: its document has a plan, or it is refused, and
+    /// it has few variables, all of which are checked.
     pub fn knows(&self, request: &Request) -> bool {
         let Ok((text, _)) = self.find_text(request) else { return true };
+        if !request.has_few_values() {
+            return false;
+        }
         let text = text.as_deref().unwrap_or(&request.query);
         self.plans.lock().contains(text, request.operation_name.as_deref())
     }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::time::Instant;
+
 use roundtable_execution::{
     Documents, PageSizes, PreparedRequest, QueryLimits, Request, RequestError, Schema,
 };
@@ -79,4 +81,45 @@ fn too_many_lists_are_refused_by_their_operations() {
     assert_eq!(refused.code, "TOO_COMPLEX");
     assert!(refused.message.contains("100 table operations"), "{}", refused.message);
     assert!(documents.prepare("{ people { items { bio } } }".into()).is_ok());
+}
+
+/// Fifty fields share one long list. It is checked, which takes its time once, and not copied for each.
+#[test]
+fn the_length_of_a_list_is_read_without_copying_it() {
+    let documents = documents(QueryLimits::default());
+    let names: Vec<String> = (0..50_000).map(|number| format!("name{number}")).collect();
+    let time = |fields: usize| {
+        let fields = (0..fields).map(|number| format!("a{number}: named(names: $n) {{ id }} "));
+        let query = format!("query($n: [ID!]!) {{ {} }}", fields.collect::<String>());
+        let request = |names: &[String]| {
+            let body = json!({ "query": query, "variables": { "n": names } });
+            serde_json::from_value::<Request>(body).unwrap()
+        };
+        documents.prepare(request(&names[..1])).unwrap();
+        let request = request(&names);
+        let started = Instant::now();
+        assert_eq!(documents.prepare(request).unwrap_err().code, "TOO_COMPLEX");
+        started.elapsed()
+    };
+    let times = (0..7).map(|_| (time(1), time(50)));
+    let (one, fifty): (Vec<_>, Vec<_>) = times.unzip();
+    let [one, fifty] = [one, fifty].map(|times| times.into_iter().min().unwrap());
+    assert!(fifty < one * 2, "{one:?} for one field, {fifty:?} for fifty");
+}
+
+/// Otherwise, a server would check megabytes before the request gets its turn.
+#[test]
+fn a_request_with_many_values_is_not_known() {
+    let documents = documents(QueryLimits::default());
+    let request = |names: serde_json::Value| {
+        let query = "query($n: [ID!]!) { named(names: $n) { id } }";
+        let body = json!({ "query": query, "variables": { "n": names } });
+        serde_json::from_value::<Request>(body).unwrap()
+    };
+    documents.prepare(request(json!(["ana"]))).unwrap();
+    assert!(documents.knows(&request(json!(["ana"]))));
+    assert!(documents.knows(&request(json!(vec!["ana"; 100]))));
+    assert!(documents.knows(&request(json!(["a".repeat(100_000)]))), "it is one value");
+    assert!(!documents.knows(&request(json!(vec!["ana"; 1_000]))));
+    assert!(!documents.knows(&request(json!([{ "a": vec!["ana"; 1_000] }]))));
 }

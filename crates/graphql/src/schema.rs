@@ -120,7 +120,7 @@ impl Schema {
         self.documents.limits()
     }
 
-    /// Returns whether a request's document is planned already, so that preparing it takes no time.
+    /// Returns whether preparing a request takes no time: its document is planned, its variables are few.
     pub fn knows(&self, request: &Request) -> bool {
         self.documents.knows(request)
     }

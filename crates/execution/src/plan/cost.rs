@@ -60,18 +60,18 @@ impl EdgeSize {
         given.map_or_else(|| Self::List(sizes.of_list(type_name, &definition.name)), Self::Given)
     }
 
-    /// Returns how many children each parent has at most.
+    /// Returns how many children each parent has at most. Arguments are not copied: a client may send a
+    /// long list, which many fields share.
     fn items(&self, arguments: &[ArgumentPlan], variables: &Variables) -> u64 {
-        let value = |place: &usize| arguments.get(*place)?.value(variables);
         match self {
             Self::One => 1,
             Self::List(items) => *items,
             Self::Page { default, max, arguments: places } => {
-                let number = |place: &usize| value(place)?.as_u64();
+                let number = |place: &usize| arguments.get(*place)?.known(variables)?.as_u64();
                 places.iter().find_map(number).unwrap_or(*default).clamp(1, *max)
             }
             Self::Given(place) => {
-                let items = value(place).and_then(|value| value.as_array().map(Vec::len));
+                let items = arguments.get(*place).and_then(|it| it.items(variables));
                 items.map_or(1, |items| items as u64)
             }
         }
