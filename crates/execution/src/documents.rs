@@ -1,6 +1,5 @@
 //! Documents and their plans, which are kept for the next request with the same text.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use apollo_compiler::ast::{Definition, Document};
@@ -73,32 +72,6 @@ impl PreparedRequest {
     }
 }
 
-/// The text of a document, as a client sent it or as the server knows it.
-enum DocumentText {
-    Sent(String),
-    Stored(Arc<str>),
-}
-
-impl Deref for DocumentText {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            Self::Sent(text) => text,
-            Self::Stored(text) => text,
-        }
-    }
-}
-
-impl From<DocumentText> for Arc<str> {
-    fn from(text: DocumentText) -> Self {
-        match text {
-            DocumentText::Sent(text) => text.into(),
-            DocumentText::Stored(text) => text,
-        }
-    }
-}
-
 impl Documents {
     pub fn new(schema: Schema, limits: QueryLimits) -> Self {
         Self { schema, limits, allowed: None, plans: Mutex::new(PlanCache::new()) }
@@ -129,7 +102,7 @@ impl Documents {
     pub fn prepare(&self, request: Request) -> Result<PreparedRequest, RequestError> {
         let (text, hash) = self.find_text(&request)?;
         let Request { query, operation_name, variables, .. } = request;
-        let text = text.map_or(DocumentText::Sent(query), DocumentText::Stored);
+        let text = text.unwrap_or_else(|| query.into());
         let (known, evicted) = self.plans.lock().get(&text, operation_name.as_deref());
         // Not before the lock is released: a plan may have many parts.
         drop(evicted);
@@ -140,7 +113,7 @@ impl Documents {
         let cost = plan.cost(&variables);
         self.limits.check_cost(&cost)?;
         if !is_known || hash.is_some() {
-            let evicted = self.plans.lock().add(text.into(), operation_name, &plan, hash);
+            let evicted = self.plans.lock().add(text, operation_name, &plan, hash);
             drop(evicted);
         }
         Ok(PreparedRequest { plan, variables: Arc::new(variables), cost })

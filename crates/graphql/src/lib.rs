@@ -17,6 +17,7 @@ mod feeds;
 mod follows;
 mod goals;
 mod groups;
+mod inputs;
 mod media;
 mod memo;
 mod moderation;
