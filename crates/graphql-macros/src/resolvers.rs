@@ -261,9 +261,9 @@ fn leaf_arm(leaf: &FieldResolver<'_>, facts: &[&Type], markers: Markers<'_>) -> 
 
 fn call_arguments(resolver: &Resolver<'_>, markers: Markers<'_>) -> Vec<TokenStream> {
     let argument = |parameter: &Parameter<'_>| match parameter {
-        Parameter::Argument(place, argument) => {
+        Parameter::Argument(place, argument, ty) => {
             let (marker, name) = (markers.of(&argument.ty), &argument.name);
-            quote!(arguments.read::<#marker, _>(#place, #name)?)
+            quote_spanned!(ty.span()=> arguments.read::<#marker, _>(#place, #name)?)
         }
         Parameter::Paging([limit, next_token, first, after]) => {
             let number = quote!(::roundtable_execution::Nullable<crate::schema_types::Int>);
