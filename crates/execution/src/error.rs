@@ -44,14 +44,13 @@ impl<E: Into<CodedMessage>> From<E> for RequestError {
         Self { code, message, location: None }
     }
 }
-/// The message of every internal error; its details are only logged.
-pub const INTERNAL_MESSAGE: &str = "internal error; it was logged, please try again";
 
 impl FieldError {
     /// Logs something that cannot happen, and returns the error that clients read.
     pub fn internal(cause: &str) -> Self {
         tracing::error!(cause, "a request failed");
-        Self { code: "INTERNAL", message: INTERNAL_MESSAGE.into() }
+        let message = "internal error; it was logged, please try again".into();
+        Self { code: "INTERNAL", message }
     }
 }
 
