@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::error::{ListedError, RequestError};
+use crate::error::{ErrorList, RequestError};
 use crate::writer::Writer;
 
 /// The answer to a request: JSON, and what the server needs to know about it.
@@ -27,33 +27,33 @@ impl Answer {
     /// The answer to a request that was not executed: it has no `data`, which differs from null data.
     pub fn refused(error: &RequestError) -> Self {
         let mut out = Writer::default();
-        out.raw(b"{\"errors\":");
-        out.value(&[ListedError::of_request(error)]);
-        out.raw(b"}");
-        Self::of_error(out, error, true)
+        out.raw(b"{");
+        Self { is_refused: true, ..Self::with_errors(out, ErrorList::of_request(error, None)) }
     }
 
     /// The answer to a request that was started and given up: it may have taken effect.
     pub fn abandoned(error: &RequestError) -> Self {
         let mut out = Writer::default();
-        out.raw(b"{\"data\":null,\"errors\":");
-        out.value(&[ListedError::of_request(error).with_unknown_outcome()]);
-        out.raw(b"}");
-        Self::of_error(out, error, false)
+        out.raw(b"{\"data\":null,");
+        Self::with_errors(out, ErrorList::of_request(error, Some("UNKNOWN")))
     }
 
-    fn of_error(out: Writer, error: &RequestError, is_refused: bool) -> Self {
-        let (json, error_codes) = (out.into_bytes(), vec![error.code]);
-        Self { json, error_codes, is_refused, times: AnswerTimes::default() }
+    /// The answer whose data has been written.
+    pub(crate) fn executed(mut out: Writer, errors: ErrorList) -> Self {
+        if errors.bytes() > 0 {
+            out.raw(b",");
+        }
+        Self::with_errors(out, errors)
     }
 
-    pub(crate) fn executed(mut out: Writer, errors: &[ListedError<'_>]) -> Self {
+    fn with_errors(mut out: Writer, errors: ErrorList) -> Self {
+        let (errors, error_codes) = errors.into_parts();
         if !errors.is_empty() {
-            out.raw(b",\"errors\":");
-            out.value(errors);
+            out.raw(b"\"errors\":[");
+            out.raw(&errors);
+            out.raw(b"]");
         }
         out.raw(b"}");
-        let error_codes = errors.iter().map(ListedError::code).collect();
         let (json, times) = (out.into_bytes(), AnswerTimes::default());
         Self { json, error_codes, is_refused: false, times }
     }

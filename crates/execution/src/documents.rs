@@ -1,6 +1,5 @@
 //! Documents and their plans, which are kept for the next request with the same text.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use apollo_compiler::ast::{Definition, Document};
@@ -10,7 +9,7 @@ use parking_lot::Mutex;
 use crate::Schema;
 use crate::allowed_documents::AllowedDocuments;
 use crate::answer::Answer;
-use crate::error::{FieldError, ListedError, PathStep, RequestError};
+use crate::error::{ErrorList, FieldError, PathStep, RequestError};
 use crate::limits::QueryLimits;
 use crate::persisted::{self, DocumentHash};
 use crate::plan::{OperationType, Plan, RequestCost, Variables};
@@ -62,38 +61,14 @@ impl PreparedRequest {
         let path: Vec<PathStep<'_>> =
             field.iter().map(|field| PathStep::Key(field.name.as_str())).collect();
         let location = field.and_then(|field| field.location);
-        Answer::executed(out, &[ListedError::new(error, &path, location)])
+        let mut errors = ErrorList::default();
+        errors.add(error, &path, location);
+        Answer::executed(out, errors)
     }
 
     /// Returns whether the request asks for the schema itself.
     pub fn introspects(&self) -> bool {
         self.plan.introspects()
-    }
-}
-
-/// The text of a document, as a client sent it or as the server knows it.
-enum DocumentText {
-    Sent(String),
-    Stored(Arc<str>),
-}
-
-impl Deref for DocumentText {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            Self::Sent(text) => text,
-            Self::Stored(text) => text,
-        }
-    }
-}
-
-impl From<DocumentText> for Arc<str> {
-    fn from(text: DocumentText) -> Self {
-        match text {
-            DocumentText::Sent(text) => text.into(),
-            DocumentText::Stored(text) => text,
-        }
     }
 }
 
@@ -127,7 +102,7 @@ impl Documents {
     pub fn prepare(&self, request: Request) -> Result<PreparedRequest, RequestError> {
         let (text, hash) = self.find_text(&request)?;
         let Request { query, operation_name, variables, .. } = request;
-        let text = text.map_or(DocumentText::Sent(query), DocumentText::Stored);
+        let text = text.unwrap_or_else(|| query.into());
         let (known, evicted) = self.plans.lock().get(&text, operation_name.as_deref());
         // Not before the lock is released: a plan may have many parts.
         drop(evicted);
@@ -138,15 +113,19 @@ impl Documents {
         let cost = plan.cost(&variables);
         self.limits.check_cost(&cost)?;
         if !is_known || hash.is_some() {
-            let evicted = self.plans.lock().add(text.into(), operation_name, &plan, hash);
+            let evicted = self.plans.lock().add(text, operation_name, &plan, hash);
             drop(evicted);
         }
         Ok(PreparedRequest { plan, variables: Arc::new(variables), cost })
     }
 
-    /// Returns whether preparing a request takes no time: its document has a plan, or it is refused.
+    /// Returns whether preparing a request takes no time: its document has a plan, or it is refused, and
+    /// it has few variables, all of which are checked.
     pub fn knows(&self, request: &Request) -> bool {
         let Ok((text, _)) = self.find_text(request) else { return true };
+        if !request.has_few_values() {
+            return false;
+        }
         let text = text.as_deref().unwrap_or(&request.query);
         self.plans.lock().contains(text, request.operation_name.as_deref())
     }

@@ -3,6 +3,8 @@
 use apollo_compiler::validation::DiagnosticList;
 use serde::Serialize;
 
+use crate::writer::Writer;
+
 /// The error of one field. The other fields are answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
@@ -42,14 +44,13 @@ impl<E: Into<CodedMessage>> From<E> for RequestError {
         Self { code, message, location: None }
     }
 }
-/// The message of every internal error; its details are only logged.
-pub const INTERNAL_MESSAGE: &str = "internal error; it was logged, please try again";
 
 impl FieldError {
     /// Logs something that cannot happen, and returns the error that clients read.
     pub fn internal(cause: &str) -> Self {
         tracing::error!(cause, "a request failed");
-        Self { code: "INTERNAL", message: INTERNAL_MESSAGE.into() }
+        let message = "internal error; it was logged, please try again".into();
+        Self { code: "INTERNAL", message }
     }
 }
 
@@ -90,21 +91,28 @@ pub(crate) enum PathStep<'a> {
     Index(usize),
 }
 
+/// The errors of an answer, as they are written in it.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorList {
+    json: Writer,
+    codes: Vec<&'static str>,
+}
+
 /// An error in the form in which answers list it.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ListedError<'a> {
-    message: String,
+struct ListedError<'a> {
+    message: &'a str,
     /// AppSync's place for the code.
     error_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     locations: Option<[Location; 1]>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    path: Vec<PathStep<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    path: &'a [PathStep<'a>],
     extensions: ErrorExtensions,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct ErrorExtensions {
     code: &'static str,
     /// Present if the request may or may not have taken effect.
@@ -112,29 +120,42 @@ struct ErrorExtensions {
     outcome: Option<&'static str>,
 }
 
-impl<'a> ListedError<'a> {
-    pub(crate) fn new(
+impl ErrorList {
+    pub(crate) fn add(
+        &mut self,
         error: &FieldError,
-        path: &[PathStep<'a>],
+        path: &[PathStep<'_>],
         location: Option<Location>,
-    ) -> Self {
-        let FieldError { code, message } = error.clone();
-        let (locations, path) = (location.map(|at| [at]), path.to_vec());
-        let extensions = ErrorExtensions { code, outcome: None };
-        Self { message, error_type: code, locations, path, extensions }
+    ) {
+        let extensions = ErrorExtensions { code: error.code, outcome: None };
+        let locations = location.map(|at| [at]);
+        let (message, error_type) = (error.message.as_str(), error.code);
+        self.push(&ListedError { message, error_type, locations, path, extensions });
     }
 
-    pub(crate) fn of_request(error: &RequestError) -> Self {
-        let RequestError { code, message, location } = error.clone();
-        Self::new(&FieldError { code, message }, &[], location)
+    pub(crate) fn of_request(error: &RequestError, outcome: Option<&'static str>) -> Self {
+        let RequestError { code, message, location } = error;
+        let (extensions, locations) = (ErrorExtensions { code, outcome }, location.map(|at| [at]));
+        let mut list = Self::default();
+        list.push(&ListedError { message, error_type: code, locations, path: &[], extensions });
+        list
     }
 
-    pub(crate) fn with_unknown_outcome(mut self) -> Self {
-        self.extensions.outcome = Some("UNKNOWN");
-        self
+    fn push(&mut self, error: &ListedError<'_>) {
+        if !self.codes.is_empty() {
+            self.json.raw(b",");
+        }
+        self.json.value(error);
+        self.codes.push(error.error_type);
     }
 
-    pub(crate) const fn code(&self) -> &'static str {
-        self.error_type
+    /// Returns the bytes that the errors take in the answer.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.json.len()
+    }
+
+    /// Returns the errors in JSON, without the brackets around them, and their codes.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<&'static str>) {
+        (self.json.into_bytes(), self.codes)
     }
 }

@@ -102,3 +102,15 @@ impl<S, T: Input<S>> Input<List<S>> for Vec<T> {
             .collect()
     }
 }
+
+/// A list that is not given is empty.
+impl<S, T: Input<S>> Input<Nullable<List<S>>> for Vec<T> {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        let list = <Option<Self> as Input<Nullable<List<S>>>>::read(value)?;
+        Ok(list.unwrap_or_default())
+    }
+
+    fn absent() -> Result<Self, InputError> {
+        Ok(Self::new())
+    }
+}

@@ -3,7 +3,7 @@
 use apollo_compiler::introspection;
 use apollo_compiler::response::{GraphQLError, ResponseDataPathSegment};
 
-use crate::error::{FieldError, ListedError, Location, PathStep, RequestError};
+use crate::error::{ErrorList, FieldError, Location, PathStep, RequestError};
 use crate::plan::{Field, Plan, Variables};
 use crate::{JsonMap, JsonValue, Schema};
 
@@ -43,17 +43,19 @@ impl AboutSchema {
         self.data.get(field.name.as_str()).filter(|value| !value.is_null())
     }
 
-    /// Returns the errors of a field and of those below it.
-    pub(crate) fn errors(&self, field: &Field) -> impl Iterator<Item = ListedError<'_>> {
+    /// Lists the errors of a field and of those below it. Returns whether there are any.
+    pub(crate) fn list_errors(&self, field: &Field, to: &mut ErrorList) -> bool {
         let is_inside = |error: &&GraphQLError| match error.path.first() {
             Some(ResponseDataPathSegment::Field(key)) => *key == field.name,
             _ => false,
         };
-        self.errors.iter().filter(is_inside).map(listed)
+        let before = to.bytes();
+        self.errors.iter().filter(is_inside).for_each(|error| list_error(error, to));
+        to.bytes() > before
     }
 }
 
-fn listed(error: &GraphQLError) -> ListedError<'_> {
+fn list_error(error: &GraphQLError, to: &mut ErrorList) {
     let path = error.path.iter().map(|segment| match segment {
         ResponseDataPathSegment::Field(key) => PathStep::Key(key.as_str()),
         ResponseDataPathSegment::ListIndex(index) => PathStep::Index(*index),
@@ -62,5 +64,5 @@ fn listed(error: &GraphQLError) -> ListedError<'_> {
     let location = error.locations.first();
     let location = location.map(|at| Location { line: at.line, column: at.column });
     let error = FieldError { code: RequestError::BAD_REQUEST, message: error.message.clone() };
-    ListedError::new(&error, &path, location)
+    to.add(&error, &path, location);
 }

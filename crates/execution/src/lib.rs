@@ -34,7 +34,7 @@ pub use self::allowed_documents::AllowedDocuments;
 pub use self::answer::{Answer, AnswerTimes};
 pub use self::column::{Added, Column, Output};
 pub use self::documents::{Documents, PreparedRequest};
-pub use self::error::{FieldError, INTERNAL_MESSAGE, Location, RequestError};
+pub use self::error::{FieldError, Location, RequestError};
 pub use self::field_path::{FieldPath, current_field};
 #[doc(hidden)]
 pub use self::generated::{

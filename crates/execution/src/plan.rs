@@ -71,8 +71,6 @@ pub(crate) struct Field {
     pub(crate) is_nullable: bool,
     pub(crate) has_nullable_items: bool,
     pub(crate) value: FieldValue,
-    /// The most bytes of the value; 0 if it is an object.
-    pub(crate) bytes_max: u64,
     pub(crate) location: Option<Location>,
 }
 

@@ -18,6 +18,26 @@ pub struct Request {
     pub extensions: JsonMap,
 }
 
+/// Values of variables that are checked in less time than planning a small document takes.
+const FEW_VALUES: usize = 500;
+
+impl Request {
+    /// Returns whether its variables have few values, those in lists and objects included.
+    pub(crate) fn has_few_values(&self) -> bool {
+        self.variables.values().try_fold(FEW_VALUES, left_after).is_some()
+    }
+}
+
+/// Returns how many of `left` values remain after this one, if there are that many.
+fn left_after(left: usize, value: &JsonValue) -> Option<usize> {
+    let left = left.checked_sub(1)?;
+    match value {
+        JsonValue::Array(items) => items.iter().try_fold(left, left_after),
+        JsonValue::Object(fields) => fields.values().try_fold(left, left_after),
+        _ => Some(left),
+    }
+}
+
 /// A request in JSON, with all names that clients have for its parts.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

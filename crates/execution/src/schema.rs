@@ -1,7 +1,6 @@
 //! The schema that documents are checked against.
 
 use apollo_compiler::Name;
-use apollo_compiler::ast::FieldDefinition;
 use apollo_compiler::collections::HashMap;
 use apollo_compiler::schema::{ExtendedType, Implementers};
 use apollo_compiler::validation::Valid;
@@ -14,7 +13,7 @@ pub struct Schema {
     pub(crate) sizes: PageSizes,
 }
 
-/// The sizes of pages and values, by which the cost of a document is known before it is executed.
+/// The sizes of lists, by which the cost of a document is known before it is executed.
 #[derive(Clone, Debug, Default)]
 pub struct PageSizes {
     /// The ending of the names of types that are pages.
@@ -26,16 +25,10 @@ pub struct PageSizes {
     pub max: u64,
     /// The arguments that set the size, the stronger first.
     pub arguments: &'static [&'static str],
-    /// The most bytes of a value, as it is written in an answer: by `Type.field`, field or scalar type.
-    pub value_bytes: &'static [(&'static str, u64)],
+    /// The most objects in a list without pages, by `Type.field`. One that is not here counts as a page of
+    /// the largest size.
+    pub lists: &'static [(&'static str, u64)],
 }
-
-/// The most bytes of a value that is not listed: a number, a truth value, an id, a name of an enum.
-const VALUE_BYTES: u64 = 64;
-/// The most values of a list of scalars.
-const VALUES_MAX: u64 = 30;
-/// The most bytes of an answer about the schema.
-pub(crate) const INTROSPECTION_BYTES: u64 = 4 * 1024 * 1024;
 
 impl PageSizes {
     /// Returns the usual size of a type that is a page.
@@ -45,14 +38,11 @@ impl PageSizes {
         other.map(|(_, size)| *size).or(is_page.then_some(self.default))
     }
 
-    /// Returns the most bytes that a value of a field takes in an answer.
-    pub(crate) fn value_bytes(&self, type_name: &str, definition: &FieldDefinition) -> u64 {
-        let (field, scalar) = (definition.name.as_str(), definition.ty.inner_named_type().as_str());
-        let known = |wanted: &str| self.value_bytes.iter().find(|(name, _)| *name == wanted);
-        let known = known(&format!("{type_name}.{field}")).or_else(|| known(field));
-        let known = known.or_else(|| self.value_bytes.iter().find(|(name, _)| *name == scalar));
-        let bytes = known.map_or(VALUE_BYTES, |(_, bytes)| *bytes);
-        if definition.ty.is_list() { bytes.saturating_mul(VALUES_MAX) } else { bytes }
+    /// Returns the greatest length of a list without pages.
+    pub(crate) fn of_list(&self, type_name: &str, field: &str) -> u64 {
+        let is_list = |name: &str| name.split_once('.') == Some((type_name, field));
+        let list = self.lists.iter().find(|(name, _)| is_list(name));
+        list.map_or(self.max, |(_, items)| *items)
     }
 }
 

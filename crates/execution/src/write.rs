@@ -3,7 +3,7 @@
 
 use crate::answer::Answer;
 use crate::column::Slot;
-use crate::error::{FieldError, ListedError, PathStep, RequestError};
+use crate::error::{ErrorList, FieldError, PathStep, RequestError};
 use crate::introspect::AboutSchema;
 use crate::plan::{Field, FieldValue, Node};
 use crate::resolve::{Execution, Resolved};
@@ -18,7 +18,7 @@ pub(crate) struct AnswerWriter<'a, C> {
     about_schema: &'a AboutSchema,
     out: Writer,
     path: Vec<PathStep<'a>>,
-    errors: Vec<ListedError<'a>>,
+    errors: ErrorList,
 }
 
 /// Why a value is not written.
@@ -36,7 +36,7 @@ impl<'a, C: 'static> AnswerWriter<'a, C> {
             about_schema,
             out: Writer::with_capacity(CAPACITY),
             path: Vec::new(),
-            errors: Vec::new(),
+            errors: ErrorList::default(),
         }
     }
 
@@ -59,9 +59,10 @@ impl<'a, C: 'static> AnswerWriter<'a, C> {
                 "the answer is longer than {max} bytes: select fewer fields, or ask for smaller pages"
             );
             let error = FieldError { code: RequestError::TOO_COMPLEX, message };
-            self.errors = vec![ListedError::new(&error, &[], None)];
+            self.errors = ErrorList::default();
+            self.errors.add(&error, &[], None);
         }
-        Answer::executed(self.out, &self.errors)
+        Answer::executed(self.out, self.errors)
     }
 
     fn object(
@@ -100,12 +101,11 @@ impl<'a, C: 'static> AnswerWriter<'a, C> {
             self.path.pop();
         }
         self.out.raw(if opening == b"{" { b"{}" } else { b"}" });
-        self.check_length()
+        if self.is_too_long() { Err(Unwritten::TooLong) } else { Ok(()) }
     }
 
-    fn check_length(&self) -> Result<(), Unwritten> {
-        let is_too_long = self.out.len() > self.execution.answer_bytes_max;
-        if is_too_long { Err(Unwritten::TooLong) } else { Ok(()) }
+    fn is_too_long(&self) -> bool {
+        self.out.len() + self.errors.bytes() > self.execution.answer_bytes_max
     }
 
     fn edge(
@@ -178,12 +178,11 @@ impl<'a, C: 'static> AnswerWriter<'a, C> {
         if let Some(error) = self.about_schema.failure() {
             return Err(self.fail(field, &error));
         }
-        let failures = self.errors.len();
-        self.errors.extend(self.about_schema.errors(field));
+        let has_failed = self.about_schema.list_errors(field, &mut self.errors);
         match self.about_schema.value(field) {
             Some(value) => self.out.value(value),
             None if field.is_nullable => self.out.null(),
-            None if self.errors.len() > failures => return Err(Unwritten::Nulled),
+            None if has_failed => return Err(Unwritten::Nulled),
             None => return Err(self.fail(field, &FieldError::unexpected_null())),
         }
         Ok(())
@@ -213,7 +212,7 @@ impl<'a, C: 'static> AnswerWriter<'a, C> {
 
     /// Records an error at the current path.
     fn fail(&mut self, field: &Field, error: &FieldError) -> Unwritten {
-        self.errors.push(ListedError::new(error, &self.path, field.location));
-        Unwritten::Nulled
+        self.errors.add(error, &self.path, field.location);
+        if self.is_too_long() { Unwritten::TooLong } else { Unwritten::Nulled }
     }
 }

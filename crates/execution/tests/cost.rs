@@ -2,15 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::time::Instant;
+
 use roundtable_execution::{
     Documents, PageSizes, PreparedRequest, QueryLimits, Request, RequestError, Schema,
 };
 use serde_json::json;
 
 const SDL: &str = "
-    type Query { me: Person  people(first: Int): PersonConnection! }
+    type Query { me: Person  people(first: Int): PersonConnection!  named(names: [ID!]!): [Person]! }
     type PersonConnection { items: [Person!]!  next: String }
-    type Person { id: ID!  bio: String  best: Person  posts(first: Int): PostConnection! }
+    type Person { id: ID!  bio: String  best: Person  posts(first: Int): PostConnection!  photos: [Photo!]!  pets: [Photo!]! }
+    type Photo { url: String! }
     type PostConnection { items: [Post!]! }
     type Post { text: String!  author: Person }
 ";
@@ -20,11 +23,15 @@ const SIZES: PageSizes = PageSizes {
     others: &[],
     max: 100,
     arguments: &["first"],
-    value_bytes: &[("Person.bio", 1_000), ("text", 500)],
+    lists: &[("Person.photos", 10)],
 };
 
+fn documents(limits: QueryLimits) -> Documents {
+    Documents::new(Schema::parse(SDL, SIZES).unwrap(), limits)
+}
+
 fn prepare(document: &str, first: Option<u64>) -> Result<PreparedRequest, RequestError> {
-    let documents = Documents::new(Schema::parse(SDL, SIZES).unwrap(), QueryLimits::default());
+    let documents = documents(QueryLimits::default());
     let variables = first.map_or_else(|| json!({}), |first| json!({ "n": first }));
     let request = json!({ "query": document, "variables": variables });
     documents.prepare(serde_json::from_value::<Request>(request).unwrap())
@@ -34,11 +41,9 @@ fn prepare(document: &str, first: Option<u64>) -> Result<PreparedRequest, Reques
 fn lists_multiply_what_is_below_them() {
     let one = *prepare("{ me { bio } }", None).unwrap().cost();
     assert_eq!((one.fields, one.items), (2, 1));
-    assert!(one.bytes >= 1_000 && one.bytes < 1_100, "{one:?}");
     let document = "query Q($n: Int) { people(first: $n) { items { bio posts(first: 10) { items { text } } } } }";
     let [few, many] = [5, 50].map(|first| *prepare(document, Some(first)).unwrap().cost());
     assert!(many.items >= 50 + 500 && many.items <= 2 * (50 + 50 + 500), "{many:?}");
-    assert!(many.bytes >= 50 * 1_000 + 500 * 500, "{many:?}");
     assert!(many.operations > few.operations && many.fields > 9 * few.fields, "{few:?} {many:?}");
 }
 
@@ -55,13 +60,66 @@ fn objects_of_one_page_are_read_together() {
     assert!(lists >= 50, "each person has a list");
 }
 
+/// They are as long as the sizes say, and at most as long as a page otherwise.
+#[test]
+fn lists_without_pages_have_a_greatest_length() {
+    let of = |document: &str| *prepare(document, None).unwrap().cost();
+    let photos = of("{ people(first: 50) { items { photos { url } } } }");
+    assert_eq!((photos.fields, photos.items), (1 + 10 + 50 + 50 + 500, 50 + 50 + 500));
+    assert_eq!(of("{ me { pets { url } } }").items, 1 + 100);
+    // They are read for all people at once.
+    let page = of("{ people(first: 50) { items { bio } } }");
+    assert!(photos.operations <= 6 * page.operations, "{photos:?} {page:?}");
+}
+
 #[test]
 fn too_many_lists_are_refused_by_their_operations() {
     let limits = QueryLimits { operations_max: 100, ..QueryLimits::default() };
-    let documents = Documents::new(Schema::parse(SDL, SIZES).unwrap(), limits);
+    let documents = documents(limits);
     let lists = "{ people(first: 50) { items { posts { items { text } } } } }";
     let refused = documents.prepare(lists.into()).unwrap_err();
     assert_eq!(refused.code, "TOO_COMPLEX");
     assert!(refused.message.contains("100 table operations"), "{}", refused.message);
     assert!(documents.prepare("{ people { items { bio } } }".into()).is_ok());
+}
+
+/// Fifty fields share one long list. It is checked, which takes its time once, and not copied for each.
+#[test]
+fn the_length_of_a_list_is_read_without_copying_it() {
+    let documents = documents(QueryLimits::default());
+    let names: Vec<String> = (0..50_000).map(|number| format!("name{number}")).collect();
+    let time = |fields: usize| {
+        let fields = (0..fields).map(|number| format!("a{number}: named(names: $n) {{ id }} "));
+        let query = format!("query($n: [ID!]!) {{ {} }}", fields.collect::<String>());
+        let request = |names: &[String]| {
+            let body = json!({ "query": query, "variables": { "n": names } });
+            serde_json::from_value::<Request>(body).unwrap()
+        };
+        documents.prepare(request(&names[..1])).unwrap();
+        let request = request(&names);
+        let started = Instant::now();
+        assert_eq!(documents.prepare(request).unwrap_err().code, "TOO_COMPLEX");
+        started.elapsed()
+    };
+    let times = (0..7).map(|_| (time(1), time(50)));
+    let (one, fifty): (Vec<_>, Vec<_>) = times.unzip();
+    let [one, fifty] = [one, fifty].map(|times| times.into_iter().min().unwrap());
+    assert!(fifty < one * 2, "{one:?} for one field, {fifty:?} for fifty");
+}
+
+/// Otherwise, a server would check megabytes before the request gets its turn.
+#[test]
+fn a_request_with_many_values_is_not_known() {
+    let documents = documents(QueryLimits::default());
+    let request = |names: serde_json::Value| {
+        let query = "query($n: [ID!]!) { named(names: $n) { id } }";
+        let body = json!({ "query": query, "variables": { "n": names } });
+        serde_json::from_value::<Request>(body).unwrap()
+    };
+    documents.prepare(request(json!(["ana"]))).unwrap();
+    assert!(documents.knows(&request(json!(["ana"]))));
+    assert!(documents.knows(&request(json!(vec!["ana"; 100]))));
+    assert!(documents.knows(&request(json!(["a".repeat(100_000)]))), "it is one value");
+    assert!(!documents.knows(&request(json!(vec!["ana"; 1_000]))));
+    assert!(!documents.knows(&request(json!([{ "a": vec!["ana"; 1_000] }]))));
 }

@@ -478,3 +478,20 @@ fn a_long_answer_is_refused() {
     let expected = r#"{"data":null,"errors":[{"message":"the answer is longer than 100 bytes"#;
     assert!(long.starts_with(expected) && long.contains("TOO_COMPLEX"), "{long}");
 }
+
+/// A field may fail often, and each error has its whole path.
+#[test]
+fn errors_count_as_part_of_the_answer() {
+    let limits = QueryLimits { answer_bytes_max: 2_000, ..QueryLimits::default() };
+    let documents = documents(limits);
+    let answer = |fields: usize| {
+        let fields = (0..fields).map(|number| format!("a{number}: secret "));
+        let document = format!("{{ people {{ {} }} }}", fields.collect::<String>());
+        let prepared = documents.prepare(document.as_str().into()).unwrap();
+        block_on(execute(&documents, &prepared, &Reads::default(), Root))
+    };
+    assert_eq!(answer(5).error_codes(), ["FORBIDDEN"; 10]);
+    let long = answer(40);
+    assert_eq!(long.error_codes(), ["TOO_COMPLEX"]);
+    assert!(long.json().len() < 500, "{} bytes", long.json().len());
+}

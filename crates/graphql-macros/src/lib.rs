@@ -31,8 +31,9 @@ pub fn schema_types(_: TokenStream) -> TokenStream {
 ///
 /// - a scalar or enum: `fn title(&self) -> &str`. It may take facts, which are read for all objects at once
 ///   (`counter: &PostCounter`), and the context of the request. Those that `of` stores need no function;
-/// - objects: `async fn author(posts: &[Self], context: &C) -> Result<Vec<Option<User>>, E>` reads for all
-///   parents at once; `async fn posts(&self, context: &C, …)` for one; `fn post(&self)` has them already.
+/// - objects: `fn author(&self) -> &UserId` is the key by which `User::load` reads for all parents at once;
+///   `async fn media(posts: &[Self], context: &C) -> Result<Vec<Vec<Media>>, E>` reads for all itself;
+///   `async fn posts(&self, context: &C, …)` for one; `fn post(&self)` has them already.
 ///
 /// Arguments follow by their names. `paging` stands for `limit`, `nextToken`, `first` and `after`.
 #[proc_macro_attribute]
@@ -69,6 +70,13 @@ pub fn union(_: TokenStream, item: TokenStream) -> TokenStream {
 pub fn input(_: TokenStream, item: TokenStream) -> TokenStream {
     let item = syn::parse_macro_input!(item as syn::ItemStruct);
     input::input(&item).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes structs that have the fields of an input object that input: `inputs!(CreateRoomInput = NewRoom)`.
+#[proc_macro]
+pub fn inputs(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as input::Inputs);
+    input::inputs(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes Rust enums enums of the schema: `enums!(roundtable_model::Role, roundtable_model::Tier)`.

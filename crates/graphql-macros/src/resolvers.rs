@@ -261,9 +261,9 @@ fn leaf_arm(leaf: &FieldResolver<'_>, facts: &[&Type], markers: Markers<'_>) -> 
 
 fn call_arguments(resolver: &Resolver<'_>, markers: Markers<'_>) -> Vec<TokenStream> {
     let argument = |parameter: &Parameter<'_>| match parameter {
-        Parameter::Argument(place, argument) => {
+        Parameter::Argument(place, argument, ty) => {
             let (marker, name) = (markers.of(&argument.ty), &argument.name);
-            quote!(arguments.read::<#marker, _>(#place, #name)?)
+            quote_spanned!(ty.span()=> arguments.read::<#marker, _>(#place, #name)?)
         }
         Parameter::Paging([limit, next_token, first, after]) => {
             let number = quote!(::roundtable_execution::Nullable<crate::schema_types::Int>);
@@ -285,6 +285,9 @@ fn call_arguments(resolver: &Resolver<'_>, markers: Markers<'_>) -> Vec<TokenStr
 fn edge_arm(edge: &FieldResolver<'_>, markers: Markers<'_>) -> TokenStream {
     let FieldResolver { index, field, resolver, is_leaf } = edge;
     let (name, marker) = (resolver.name, markers.of(&field.ty));
+    if !is_leaf && matches!(resolver.returns, Some(Type::Reference(_))) {
+        return loaded_arm(edge, &marker);
+    }
     let arguments = call_arguments(resolver, markers);
     let wait = resolver.is_async.then(|| quote!(.await));
     let fallible = resolver.is_fallible.then(|| quote!(?));
@@ -297,8 +300,7 @@ fn edge_arm(edge: &FieldResolver<'_>, markers: Markers<'_>) -> TokenStream {
     let call = quote!(::core::result::Result::Ok::<_, ::roundtable_execution::FieldError>(#call));
     let span = returned_span(resolver);
     if resolver.receiver == Receiver::All {
-        let of_batch =
-            quote_spanned!(span=> ::roundtable_execution::Column::of_batch::<#marker, _>);
+        let of_batch = of_batch(span, &marker);
         return quote! {
             #index => ::std::boxed::Box::pin(async move {
                 let values = async { #call };
@@ -329,4 +331,25 @@ fn edge_arm(edge: &FieldResolver<'_>, markers: Markers<'_>) -> TokenStream {
             #of(::roundtable_execution::join_all(values).await)
         }),
     }
+}
+
+/// An edge whose function returns the key of each object.
+fn loaded_arm(edge: &FieldResolver<'_>, marker: &TokenStream) -> TokenStream {
+    let FieldResolver { index, field, resolver, .. } = edge;
+    let (name, span) = (resolver.name, returned_span(resolver));
+    let object = Ident::new(field.ty.name(), span);
+    let load = quote_spanned!(span=> #object::load(context, &keys));
+    let of_batch = of_batch(span, marker);
+    quote! {
+        #index => ::std::boxed::Box::pin(async move {
+            let keys: ::std::vec::Vec<_> =
+                objects.iter().map(|object| Self::#name(object).clone()).collect();
+            let values = #load.await.map_err(::core::convert::Into::into);
+            #of_batch(objects.len(), values)
+        }),
+    }
+}
+
+fn of_batch(span: Span, marker: &TokenStream) -> TokenStream {
+    quote_spanned!(span=> ::roundtable_execution::Column::of_batch::<#marker, _>)
 }

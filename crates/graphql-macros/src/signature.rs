@@ -39,8 +39,8 @@ pub(crate) enum Parameter<'a> {
     Context,
     /// A fact, and its type.
     Fact(&'a Type),
-    /// An argument: its place in the schema, its name there, and its type.
-    Argument(usize, &'a Argument),
+    /// An argument: its place in the schema, its name and type there, and its type here.
+    Argument(usize, &'a Argument, &'a Type),
     /// The places of the paging arguments.
     Paging([usize; 4]),
 }
@@ -110,16 +110,17 @@ impl<'a> Parameter<'a> {
         }
         let found = place(field, |argument| snake_case(&argument.name) == name);
         let argument = found.and_then(|place| Some((place, field.arguments.get(place)?)));
-        argument.map(|(place, argument)| Self::Argument(place, argument)).ok_or_else(|| {
+        let Some((place, argument)) = argument else {
             let message = format!("the schema has no argument {name} for {}", field.name);
-            syn::Error::new(input.span(), message)
-        })
+            return Err(syn::Error::new(input.span(), message));
+        };
+        Ok(Self::Argument(place, argument, &input.ty))
     }
 
     /// Returns the names of the arguments that it takes.
     fn arguments(&self) -> Vec<&'a str> {
         match self {
-            Self::Argument(_, argument) => vec![&argument.name],
+            Self::Argument(_, argument, _) => vec![&argument.name],
             Self::Paging(_) => PAGING.to_vec(),
             Self::Context | Self::Fact(_) => Vec::new(),
         }

@@ -1,18 +1,15 @@
 //! Activities: their type, queries, mutations and subscriptions.
 
 use roundtable_domain::{LiveEvent, NewActivity, Topic};
-use roundtable_graphql_macros::{fields, input, object};
+use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
-use roundtable_model::{
-    ActivityId, ActivityVerb, ActorId, GroupId, ObjectType, RequestId, SubjectId, Tag, Time,
-    UserId, entities,
-};
+use roundtable_model::{ActivityId, ActorId, RequestId, Time, UserId, entities};
 
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, subscribe};
-use crate::media::{self, Media, MediaInput};
+use crate::media::{self, Media};
 use crate::node::node_id;
 use crate::objects::{converted, objects};
 use crate::request::RequestContext;
@@ -44,12 +41,8 @@ impl Activity {
         activity_node_id("Activity", &self.0)
     }
 
-    async fn actor(
-        activities: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = activities.iter().map(|it| it.0.actor_id.clone()).collect();
-        User::load(context, &ids).await
+    fn actor(&self) -> &UserId {
+        &self.0.actor_id
     }
 
     async fn object(
@@ -96,43 +89,17 @@ impl ActivityQueries {
     }
 }
 
-#[input]
-#[derive(Debug)]
-pub(crate) struct PostActivityInput {
-    group_id: Option<GroupId>,
-    verb: ActivityVerb,
-    object_type: ObjectType,
-    object_id: SubjectId,
-    preview_text: Option<String>,
-    media: Option<MediaInput>,
-    tags: Option<Vec<Tag>>,
-}
-
-impl From<PostActivityInput> for NewActivity {
-    fn from(input: PostActivityInput) -> Self {
-        Self {
-            group_id: input.group_id,
-            verb: input.verb,
-            object_type: input.object_type,
-            object_id: input.object_id,
-            preview_text: input.preview_text,
-            media: input.media.map(Into::into),
-            tags: input.tags.unwrap_or_default(),
-        }
-    }
-}
-
 pub(crate) struct ActivityMutations;
 
 #[fields(Mutation)]
 impl ActivityMutations {
     async fn post_activity(
         context: &RequestContext,
-        input: PostActivityInput,
+        input: NewActivity,
         request_id: Option<RequestId>,
     ) -> Result<Activity, ApiError> {
         let (activities, caller) = (context.services().activities(), context.caller()?);
-        Ok(activities.post(caller, &input.into(), request_id.as_ref()).await?.into())
+        Ok(activities.post(caller, &input, request_id.as_ref()).await?.into())
     }
 }
 

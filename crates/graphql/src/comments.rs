@@ -2,7 +2,7 @@
 
 use roundtable_domain::{CommentEngagement, LiveEvent, NewComment, Topic};
 use roundtable_execution::{Fact, FieldError};
-use roundtable_graphql_macros::{fields, input, object};
+use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
 use roundtable_model::{CommentId, PostId, RequestId, UserId, entities};
@@ -55,20 +55,12 @@ impl Comment {
         node_id("Comment", &[&self.0.post_id, &self.0.id])
     }
 
-    async fn post(
-        comments: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<Post>>, ApiError> {
-        let ids: Vec<PostId> = comments.iter().map(|comment| comment.0.post_id.clone()).collect();
-        Post::load(context, &ids).await
+    fn post(&self) -> &PostId {
+        &self.0.post_id
     }
 
-    async fn user(
-        comments: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = comments.iter().map(|comment| comment.0.user_id.clone()).collect();
-        User::load(context, &ids).await
+    fn user(&self) -> &UserId {
+        &self.0.user_id
     }
 
     fn likes_count(engagement: &Engagement) -> u64 {
@@ -147,31 +139,17 @@ impl CommentQueries {
     }
 }
 
-#[input]
-#[derive(Debug)]
-pub(crate) struct AddCommentInput {
-    post_id: PostId,
-    content: String,
-    parent_comment_id: Option<CommentId>,
-}
-
-impl From<AddCommentInput> for NewComment {
-    fn from(AddCommentInput { post_id, content, parent_comment_id }: AddCommentInput) -> Self {
-        Self { post_id, content, parent_comment_id }
-    }
-}
-
 pub(crate) struct CommentMutations;
 
 #[fields(Mutation)]
 impl CommentMutations {
     async fn add_comment(
         context: &RequestContext,
-        input: AddCommentInput,
+        input: NewComment,
         request_id: Option<RequestId>,
     ) -> Result<Comment, ApiError> {
         let (comments, caller) = (context.services().comments(), context.caller()?);
-        Ok(comments.add(caller, &input.into(), request_id.as_ref()).await?.into())
+        Ok(comments.add(caller, &input, request_id.as_ref()).await?.into())
     }
 
     async fn update_comment(

@@ -56,13 +56,8 @@ impl FeedEntry {
         activity_node_id("FeedEntry", &self.0.activity)
     }
 
-    async fn actor(
-        entries: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let actor = |entry: &Self| entry.0.activity.actor_id.clone();
-        let ids: Vec<UserId> = entries.iter().map(actor).collect();
-        User::load(context, &ids).await
+    fn actor(&self) -> &UserId {
+        &self.0.activity.actor_id
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "the contract lets it be null")]

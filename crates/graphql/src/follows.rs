@@ -32,20 +32,12 @@ impl Follow {
         node_id("Follow", &[&self.0.follower_id, &self.0.followee_id])
     }
 
-    async fn follower(
-        follows: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = follows.iter().map(|follow| follow.0.follower_id.clone()).collect();
-        User::load(context, &ids).await
+    fn follower(&self) -> &UserId {
+        &self.0.follower_id
     }
 
-    async fn followee(
-        follows: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = follows.iter().map(|follow| follow.0.followee_id.clone()).collect();
-        User::load(context, &ids).await
+    fn followee(&self) -> &UserId {
+        &self.0.followee_id
     }
 }
 

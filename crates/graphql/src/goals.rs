@@ -38,9 +38,8 @@ impl Goal {
         node_id("Goal", &[&self.0.user_id, &self.0.id])
     }
 
-    async fn user(goals: &[Self], context: &RequestContext) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = goals.iter().map(|goal| goal.0.user_id.clone()).collect();
-        User::load(context, &ids).await
+    fn user(&self) -> &UserId {
+        &self.0.user_id
     }
 
     async fn tasks(

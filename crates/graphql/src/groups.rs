@@ -80,12 +80,8 @@ impl Group {
         node_id("Group", &[&self.group.id])
     }
 
-    async fn owner(
-        groups: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = groups.iter().map(|it| it.group.owner_id.clone()).collect();
-        User::load(context, &ids).await
+    fn owner(&self) -> &UserId {
+        &self.group.owner_id
     }
 
     fn members_count(members: &MemberSummary) -> u64 {
@@ -144,20 +140,12 @@ impl GroupMember {
         node_id("GroupMember", &[&self.0.group_id, &self.0.user_id])
     }
 
-    async fn group(
-        members: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<Group>>, ApiError> {
-        let ids: Vec<GroupId> = members.iter().map(|member| member.0.group_id.clone()).collect();
-        Group::load(context, &ids).await
+    fn group(&self) -> &GroupId {
+        &self.0.group_id
     }
 
-    async fn user(
-        members: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = members.iter().map(|member| member.0.user_id.clone()).collect();
-        User::load(context, &ids).await
+    fn user(&self) -> &UserId {
+        &self.0.user_id
     }
 }
 

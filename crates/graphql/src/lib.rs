@@ -17,6 +17,7 @@ mod feeds;
 mod follows;
 mod goals;
 mod groups;
+mod inputs;
 mod media;
 mod memo;
 mod moderation;
@@ -35,7 +36,6 @@ mod schema;
 mod timelines;
 mod trade;
 mod users;
-mod value_sizes;
 mod webhooks;
 
 /// A type for each type of the contract.

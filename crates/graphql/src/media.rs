@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use roundtable_domain::{MediaError, NewMedia, NewUpload, UploadInstructions};
+use roundtable_domain::{MediaError, NewUpload, UploadInstructions};
 use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
 use roundtable_model::{MediaKey, MediaUse, RequestId, entities};
@@ -50,21 +50,6 @@ pub(crate) async fn fetchable<'a>(
         Some(Media { file: file.clone(), url })
     };
     Ok(files.iter().map(|files| files.iter().filter_map(&mut with_url).collect()).collect())
-}
-
-#[input]
-#[derive(Debug)]
-pub(crate) struct MediaInput {
-    s3_key: MediaKey,
-    content_type: String,
-    width: Option<u32>,
-    height: Option<u32>,
-}
-
-impl From<MediaInput> for NewMedia {
-    fn from(MediaInput { s3_key, content_type, width, height }: MediaInput) -> Self {
-        Self { s3_key, content_type, width, height }
-    }
 }
 
 #[derive(Debug)]

@@ -9,8 +9,7 @@ use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
 use roundtable_model::table::Order;
 use roundtable_model::{
-    ContentType, Day, FeedName, GroupId, ModerationStatus, PostId, RequestId, UserId, Visibility,
-    entities,
+    Day, FeedName, ModerationStatus, PostId, RequestId, UserId, Visibility, entities,
 };
 
 use crate::comments::{self, Comment};
@@ -18,7 +17,7 @@ use crate::connection::{Connection, PageArguments};
 use crate::edits::{edit_non_null, edit_or_default};
 use crate::enums::ModelSortDirection;
 use crate::events::{EventStream, subscribe};
-use crate::media::{self, Media, MediaInput};
+use crate::media::{self, Media};
 use crate::node::node_id;
 use crate::objects::{converted, objects, only};
 use crate::reactions::{self, Like};
@@ -87,12 +86,8 @@ impl Post {
         node_id("Post", &[&self.0.id])
     }
 
-    async fn author(
-        posts: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = posts.iter().map(|post| post.0.author_id.clone()).collect();
-        User::load(context, &ids).await
+    fn author(&self) -> &UserId {
+        &self.0.author_id
     }
 
     async fn media(posts: &[Self], context: &RequestContext) -> Result<Vec<Vec<Media>>, ApiError> {
@@ -220,25 +215,6 @@ impl PostQueries {
 
 #[input]
 #[derive(Debug)]
-pub(crate) struct CreatePostInput {
-    group_id: Option<GroupId>,
-    content: String,
-    content_type: ContentType,
-    media: Option<Vec<MediaInput>>,
-    visibility: Option<Visibility>,
-    feed_id: Option<FeedName>,
-}
-
-impl From<CreatePostInput> for NewPost {
-    fn from(input: CreatePostInput) -> Self {
-        let CreatePostInput { group_id, content, content_type, media, visibility, feed_id } = input;
-        let media = media.unwrap_or_default().into_iter().map(Into::into).collect();
-        Self { group_id, content, content_type, media, visibility, feed_id }
-    }
-}
-
-#[input]
-#[derive(Debug)]
 pub(crate) struct UpdatePostInput {
     post_id: PostId,
     content: Given<String>,
@@ -251,11 +227,11 @@ pub(crate) struct PostMutations;
 impl PostMutations {
     async fn create_post(
         context: &RequestContext,
-        input: CreatePostInput,
+        input: NewPost,
         request_id: Option<RequestId>,
     ) -> Result<Post, ApiError> {
         let (posts, caller) = (context.services().posts(), context.caller()?);
-        Ok(posts.create(caller, &input.into(), request_id.as_ref()).await?.into())
+        Ok(posts.create(caller, &input, request_id.as_ref()).await?.into())
     }
 
     async fn update_post(

@@ -1,12 +1,9 @@
 //! Quests, which only their owner and admins see.
 
 use roundtable_domain::{LiveEvent, NewQuest, QuestFilter, Topic};
-use roundtable_graphql_macros::{fields, input, object};
+use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
-use roundtable_model::{
-    CountScope, GoalId, QuestDifficulty, QuestId, QuestKind, QuestStatus, RequestId, Tag, TaskId,
-    Time, UserId, entities,
-};
+use roundtable_model::{GoalId, QuestId, QuestStatus, RequestId, TaskId, UserId, entities};
 
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, subscribe};
@@ -36,12 +33,8 @@ impl Quest {
         node_id("Quest", &[&self.0.user_id, &self.0.id])
     }
 
-    async fn user(
-        quests: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = quests.iter().map(|quest| quest.0.user_id.clone()).collect();
-        User::load(context, &ids).await
+    fn user(&self) -> &UserId {
+        &self.0.user_id
     }
 }
 
@@ -84,55 +77,17 @@ impl QuestQueries {
     }
 }
 
-#[input]
-#[derive(Debug)]
-pub(crate) struct CreateQuestInput {
-    title: String,
-    description: Option<String>,
-    difficulty: QuestDifficulty,
-    reward_xp: u64,
-    tags: Option<Vec<Tag>>,
-    deadline: Option<Time>,
-    kind: QuestKind,
-    linked_goal_ids: Option<Vec<GoalId>>,
-    linked_task_ids: Option<Vec<TaskId>>,
-    target_count: Option<u64>,
-    count_scope: Option<CountScope>,
-    start_at: Option<Time>,
-    period_seconds: Option<u64>,
-}
-
-impl From<CreateQuestInput> for NewQuest {
-    fn from(input: CreateQuestInput) -> Self {
-        Self {
-            title: input.title,
-            description: input.description,
-            difficulty: input.difficulty,
-            reward_xp: input.reward_xp,
-            tags: input.tags.unwrap_or_default(),
-            deadline: input.deadline,
-            kind: input.kind,
-            linked_goal_ids: input.linked_goal_ids.unwrap_or_default(),
-            linked_task_ids: input.linked_task_ids.unwrap_or_default(),
-            target_count: input.target_count,
-            count_scope: input.count_scope,
-            start_at: input.start_at,
-            period_seconds: input.period_seconds,
-        }
-    }
-}
-
 pub(crate) struct QuestMutations;
 
 #[fields(Mutation)]
 impl QuestMutations {
     async fn create_quest(
         context: &RequestContext,
-        input: CreateQuestInput,
+        input: NewQuest,
         request_id: Option<RequestId>,
     ) -> Result<Quest, ApiError> {
         let (quests, caller) = (context.services().quests(), context.caller()?);
-        Ok(quests.create(caller, &input.into(), request_id.as_ref()).await?.into())
+        Ok(quests.create(caller, &input, request_id.as_ref()).await?.into())
     }
 
     async fn cancel_quest(

@@ -34,14 +34,12 @@ impl Like {
         node_id("Like", &[&self.0.post_id, &self.0.user_id])
     }
 
-    async fn post(likes: &[Self], context: &RequestContext) -> Result<Vec<Option<Post>>, ApiError> {
-        let ids: Vec<PostId> = likes.iter().map(|like| like.0.post_id.clone()).collect();
-        Post::load(context, &ids).await
+    fn post(&self) -> &PostId {
+        &self.0.post_id
     }
 
-    async fn user(likes: &[Self], context: &RequestContext) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = likes.iter().map(|like| like.0.user_id.clone()).collect();
-        User::load(context, &ids).await
+    fn user(&self) -> &UserId {
+        &self.0.user_id
     }
 }
 
@@ -67,9 +65,8 @@ impl Fact<LikeResult> for PostCounter {
 
 #[object(of = self)]
 impl LikeResult {
-    async fn post(likes: &[Self], context: &RequestContext) -> Result<Vec<Option<Post>>, ApiError> {
-        let ids: Vec<PostId> = likes.iter().map(|like| like.post_id.clone()).collect();
-        Post::load(context, &ids).await
+    fn post(&self) -> &PostId {
+        &self.post_id
     }
 
     fn like_count(counter: &PostCounter) -> u64 {
@@ -108,12 +105,8 @@ impl Fact<ShareResult> for ShareCount {
 
 #[object(of = self.0)]
 impl ShareResult {
-    async fn post(
-        shares: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<Post>>, ApiError> {
-        let ids: Vec<PostId> = shares.iter().map(|share| share.0.post_id.clone()).collect();
-        Post::load(context, &ids).await
+    fn post(&self) -> &PostId {
+        &self.0.post_id
     }
 
     fn shared(&self) -> bool {

@@ -3,10 +3,10 @@
 
 use roundtable_domain::{NewMessage, NewRoom, Page, RoomView};
 use roundtable_execution::{Fact, FieldError};
-use roundtable_graphql_macros::{fields, input, object};
+use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
-use roundtable_model::{GroupId, MessageId, RequestId, RoomId, RoomScope, Time, UserId, entities};
+use roundtable_model::{MessageId, RequestId, RoomId, Time, UserId, entities};
 
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
@@ -107,12 +107,8 @@ impl Message {
         node_id("Message", &[&self.0.room_id, &self.0.id])
     }
 
-    async fn user(
-        messages: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<User>>, ApiError> {
-        let ids: Vec<UserId> = messages.iter().map(|message| message.0.user_id.clone()).collect();
-        User::load(context, &ids).await
+    fn user(&self) -> &UserId {
+        &self.0.user_id
     }
 
     fn ttl(&self) -> Option<Timestamp> {
@@ -176,31 +172,17 @@ impl RoomQueries {
     }
 }
 
-#[input]
-#[derive(Debug)]
-pub(crate) struct CreateRoomInput {
-    scope: RoomScope,
-    member_ids: Vec<UserId>,
-    group_id: Option<GroupId>,
-}
-
-impl From<CreateRoomInput> for NewRoom {
-    fn from(CreateRoomInput { scope, member_ids, group_id }: CreateRoomInput) -> Self {
-        Self { scope, member_ids, group_id }
-    }
-}
-
 pub(crate) struct RoomMutations;
 
 #[fields(Mutation)]
 impl RoomMutations {
     async fn create_room(
         context: &RequestContext,
-        input: CreateRoomInput,
+        input: NewRoom,
         request_id: Option<RequestId>,
     ) -> Result<Room, ApiError> {
         let (rooms, caller) = (context.services().rooms(), context.caller()?);
-        Ok(rooms.create(caller, &input.into(), request_id.as_ref()).await?.into())
+        Ok(rooms.create(caller, &input, request_id.as_ref()).await?.into())
     }
 
     async fn send_message(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
+use roundtable_domain::limits::POST_MEDIA_MAX;
 use roundtable_domain::{Code, FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
 use roundtable_execution::{
     AllowedDocuments, Answer, Column, Documents, Events, FieldError, NextEvent, OperationType,
@@ -15,7 +16,6 @@ use roundtable_graphql_macros::root;
 use roundtable_interface::ApiError;
 
 use crate::request::RequestContext;
-use crate::value_sizes::VALUE_BYTES;
 
 /// The contract, in GraphQL's schema definition language.
 pub const SDL: &str = include_str!("../schema.graphql");
@@ -30,7 +30,7 @@ const SIZES: PageSizes = PageSizes {
     ],
     max: PAGE_ITEMS_MAX as u64,
     arguments: &["first", "limit"],
-    value_bytes: VALUE_BYTES,
+    lists: &[("Post.media", POST_MEDIA_MAX as u64)],
 };
 
 root!(
@@ -121,7 +121,7 @@ impl Schema {
         self.documents.limits()
     }
 
-    /// Returns whether a request's document is planned already, so that preparing it takes no time.
+    /// Returns whether preparing a request takes no time: its document is planned, its variables are few.
     pub fn knows(&self, request: &Request) -> bool {
         self.documents.knows(request)
     }

@@ -1,7 +1,7 @@
 //! Companies and their offers.
 
 use roundtable_domain::NewOffer;
-use roundtable_graphql_macros::{fields, input, object};
+use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::{CompanyId, OfferId, RequestId, Tag, entities};
 
@@ -56,12 +56,8 @@ impl Offer {
         node_id("Offer", &[&self.0.id])
     }
 
-    async fn company(
-        offers: &[Self],
-        context: &RequestContext,
-    ) -> Result<Vec<Option<Company>>, ApiError> {
-        let ids: Vec<CompanyId> = offers.iter().map(|offer| offer.0.company_id.clone()).collect();
-        Company::load(context, &ids).await
+    fn company(&self) -> &CompanyId {
+        &self.0.company_id
     }
 }
 
@@ -114,20 +110,6 @@ impl TradeQueries {
     }
 }
 
-#[input]
-#[derive(Debug)]
-pub(crate) struct CreateOfferInput {
-    company_id: CompanyId,
-    title: String,
-    tags: Option<Vec<Tag>>,
-}
-
-impl From<CreateOfferInput> for NewOffer {
-    fn from(CreateOfferInput { company_id, title, tags }: CreateOfferInput) -> Self {
-        Self { company_id, title, tags: tags.unwrap_or_default() }
-    }
-}
-
 pub(crate) struct TradeMutations;
 
 #[fields(Mutation)]
@@ -143,11 +125,11 @@ impl TradeMutations {
 
     async fn create_offer(
         context: &RequestContext,
-        input: CreateOfferInput,
+        input: NewOffer,
         request_id: Option<RequestId>,
     ) -> Result<Offer, ApiError> {
         let (offers, caller) = (context.services().offers(), context.caller()?);
-        Ok(offers.create(caller, input.into(), request_id.as_ref()).await?.into())
+        Ok(offers.create(caller, input, request_id.as_ref()).await?.into())
     }
 
     async fn close_offer(

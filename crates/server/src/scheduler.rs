@@ -35,6 +35,8 @@ const REMOTE_PER_CORE: usize = 64;
 const WAIT_MAX: Duration = Duration::from_secs(1);
 /// Work with more fields is expensive: about five feed pages.
 const CHEAP_FIELDS_MAX: u64 = 4_000;
+/// Work with more table operations is expensive, too: more than a page of fifty items with two lists each.
+const CHEAP_OPERATIONS_MAX: u64 = 2_500;
 /// A mutation whose selection reads more than this is scheduled as a whole.
 const SMALL_ITEMS_MAX: u64 = 20;
 
@@ -72,7 +74,9 @@ pub(crate) struct WorkPermit {
 impl WorkClass {
     /// Returns the class of a request by its client and the most that it may take.
     pub(crate) fn of(client: &ClientInfo, prepared: &PreparedRequest) -> Self {
-        let is_cheap = prepared.cost().fields <= CHEAP_FIELDS_MAX && !prepared.introspects();
+        let RequestCost { fields, operations, .. } = *prepared.cost();
+        let is_cheap = fields <= CHEAP_FIELDS_MAX && operations <= CHEAP_OPERATIONS_MAX;
+        let is_cheap = is_cheap && !prepared.introspects();
         if client.caller.is_some() && is_cheap { Self::Interactive } else { Self::Background }
     }
 

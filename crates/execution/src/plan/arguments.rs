@@ -71,14 +71,29 @@ impl ArgumentPlan {
         }
     }
 
-    /// Returns the value for these variables; `None` if it is not given.
-    pub(super) fn value(&self, variables: &Variables) -> Option<JsonValue> {
+    /// Returns the value for these variables, unless it has to be put together.
+    pub(super) fn known<'a>(&'a self, variables: &'a Variables) -> Option<&'a JsonValue> {
         match self {
-            Self::Absent => None,
-            Self::Constant(value) => Some(value.clone()),
+            Self::Constant(value) => Some(value),
             Self::Variable(name, default) => {
-                variables.values.get(name.as_str()).or(default.as_ref()).cloned()
+                variables.values.get(name.as_str()).or(default.as_ref())
             }
+            Self::Absent | Self::List(_) | Self::Object(_) => None,
+        }
+    }
+
+    /// Returns the length of a list.
+    pub(super) fn items(&self, variables: &Variables) -> Option<usize> {
+        match self {
+            Self::List(values) => Some(values.len()),
+            value => value.known(variables)?.as_array().map(Vec::len),
+        }
+    }
+
+    /// Returns the value for these variables; `None` if it is not given.
+    fn value(&self, variables: &Variables) -> Option<JsonValue> {
+        match self {
+            Self::Absent | Self::Constant(_) | Self::Variable(..) => self.known(variables).cloned(),
             Self::List(values) => {
                 let values = values.iter();
                 let values = values.map(|value| value.value(variables).unwrap_or(JsonValue::Null));

@@ -13,7 +13,6 @@ use super::{
 };
 use crate::Schema;
 use crate::error::{Location, RequestError};
-use crate::schema::INTROSPECTION_BYTES;
 
 /// A selection set, and the condition under which it counts.
 type Selected<'a> = (&'a SelectionSet, Condition);
@@ -93,9 +92,6 @@ struct Builder<'a> {
     parts: usize,
 }
 
-/// The longest name of a type, roughly.
-const TYPE_NAME_BYTES: u64 = 64;
-
 /// Nodes and fields of a plan. A field of a union has nodes for each of its types, so that a short document
 /// can have many.
 const PARTS_MAX: usize = 20_000;
@@ -173,7 +169,6 @@ impl<'a> Builder<'a> {
             _ => self.value(node, first, condition, uses)?,
         };
         let ty = first.ty();
-        let bytes_max = self.value_bytes(&node.type_name, first, &value);
         let start = first.alias.as_ref().unwrap_or(&first.name);
         let location = start.location().and_then(|at| at.line_column(&self.document.sources));
         Some(Field {
@@ -183,21 +178,8 @@ impl<'a> Builder<'a> {
             is_nullable: !ty.is_non_null(),
             has_nullable_items: ty.is_list() && !ty.item_type().is_non_null(),
             value,
-            bytes_max,
             location: location.map(|at| Location { line: at.line, column: at.column }),
         })
-    }
-
-    fn value_bytes(&self, on: &Name, field: &executable::Field, value: &FieldValue) -> u64 {
-        match value {
-            FieldValue::TypeName => TYPE_NAME_BYTES,
-            FieldValue::Introspection => INTROSPECTION_BYTES,
-            FieldValue::Leaf(_) | FieldValue::Edge { .. } => {
-                let definition = &field.definition;
-                let is_leaf = self.schema.is_leaf(definition.ty.inner_named_type());
-                if is_leaf { self.schema.sizes.value_bytes(on, definition) } else { 0 }
-            }
-        }
     }
 
     fn is_mutation(&self, name: &Name) -> bool {
@@ -242,7 +224,7 @@ impl<'a> Builder<'a> {
             let size = match self.schema.sizes.of(&node.type_name) {
                 // A page counts where it is selected.
                 Some(_) => EdgeSize::One,
-                None => EdgeSize::of(&self.schema.sizes, definition),
+                None => EdgeSize::of(&self.schema.sizes, &node.type_name, definition),
             };
             node.edges.push(Edge { field, arguments, condition: ConditionId::NEVER, size, nodes });
             node.edges.len() - 1

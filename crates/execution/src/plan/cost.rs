@@ -1,13 +1,13 @@
-//! The cost of a plan, known before the first read: how many fields, objects, table operations and bytes
-//! an answer has at most.
+//! The cost of a plan, known before the first read: how many fields, objects and table operations an answer
+//! takes at most.
+
+use apollo_compiler::ast::FieldDefinition;
 
 use super::{ArgumentPlan, Edge, FieldValue, Node, Plan, Variables};
 use crate::schema::PageSizes;
 
 /// What a list counts apart from its items, in fields: it is a separate read.
 const LIST_FIELDS: u64 = 10;
-/// The assumed length of a list without pages.
-const UNPAGED_ITEMS: u64 = 5;
 /// The objects that one table operation reads at most, where many are read by their keys.
 const BATCH_ITEMS: u64 = 100;
 /// The operations that one read of a list, or of a batch of objects, takes at most: the items, what
@@ -16,8 +16,6 @@ const READ_OPERATIONS: u64 = 20;
 /// The operations that the value of one field takes at most, for a batch of objects: some are counted in
 /// several items.
 const FACT_OPERATIONS: u64 = 2;
-/// What is written around a value: a comma, quotes, brackets.
-const PUNCTUATION_BYTES: u64 = 6;
 
 /// Upper bounds of what an execution takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,16 +26,14 @@ pub struct RequestCost {
     pub items: u64,
     /// Table operations. Reads of a feed take more while its reader's circle is not in memory.
     pub operations: u64,
-    /// Bytes of the answer, without errors.
-    pub bytes: u64,
 }
 
 /// How many children an edge may find for each parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeSize {
     One,
-    /// A list without pages.
-    Unpaged,
+    /// A list without pages, and its greatest length. It is read for all parents at once.
+    List(u64),
     /// A page: its usual size, and the places of the arguments that set another, the stronger first.
     Page {
         default: u64,
@@ -49,11 +45,8 @@ pub(crate) enum EdgeSize {
 }
 
 impl EdgeSize {
-    /// Returns the size of a field by its type and arguments.
-    pub(super) fn of(
-        sizes: &PageSizes,
-        definition: &apollo_compiler::ast::FieldDefinition,
-    ) -> Self {
+    /// Returns the size of a field of a type.
+    pub(super) fn of(sizes: &PageSizes, type_name: &str, definition: &FieldDefinition) -> Self {
         let name = definition.ty.inner_named_type().as_str();
         let place = |wanted: &str| definition.arguments.iter().position(|it| it.name == wanted);
         if let Some(default) = sizes.of(name) {
@@ -64,21 +57,21 @@ impl EdgeSize {
             return Self::One;
         }
         let given = definition.arguments.iter().position(|it| it.ty.is_list());
-        given.map_or(Self::Unpaged, Self::Given)
+        given.map_or_else(|| Self::List(sizes.of_list(type_name, &definition.name)), Self::Given)
     }
 
-    /// Returns how many children each parent has at most.
+    /// Returns how many children each parent has at most. Arguments are not copied: a client may send a
+    /// long list, which many fields share.
     fn items(&self, arguments: &[ArgumentPlan], variables: &Variables) -> u64 {
-        let value = |place: &usize| arguments.get(*place)?.value(variables);
         match self {
             Self::One => 1,
-            Self::Unpaged => UNPAGED_ITEMS,
-            Self::Page { default, max, arguments } => {
-                let mut given = arguments.iter().filter_map(|place| value(place)?.as_u64());
-                given.next().unwrap_or(*default).clamp(1, *max)
+            Self::List(items) => *items,
+            Self::Page { default, max, arguments: places } => {
+                let number = |place: &usize| arguments.get(*place)?.known(variables)?.as_u64();
+                places.iter().find_map(number).unwrap_or(*default).clamp(1, *max)
             }
             Self::Given(place) => {
-                let items = value(place).and_then(|value| value.as_array().map(Vec::len));
+                let items = arguments.get(*place).and_then(|it| it.items(variables));
                 items.map_or(1, |items| items as u64)
             }
         }
@@ -86,55 +79,55 @@ impl EdgeSize {
 
     /// Returns whether each parent needs a read of its own.
     const fn is_read_for_each(&self) -> bool {
-        !matches!(self, Self::One)
+        matches!(self, Self::Page { .. } | Self::Given(_))
     }
 }
 
 impl Plan {
     /// Returns the cost of the plan with these variables.
     pub(crate) fn cost(&self, variables: &Variables) -> RequestCost {
-        let mut cost = RequestCost::default();
-        self.root.add_answer(0, 1, variables, &mut cost);
+        let fields = self.root.fields(0, 1, variables);
+        let mut cost = RequestCost { fields, ..RequestCost::default() };
         self.root.add_reads(1, variables, &mut cost);
         cost
     }
 }
 
 impl Node {
-    /// Adds what a selection of `rows` objects takes in the answer.
-    fn add_answer(&self, selection: usize, rows: u64, variables: &Variables, to: &mut RequestCost) {
+    /// Returns how many fields a selection of `rows` objects has in the answer.
+    fn fields(&self, selection: usize, rows: u64, variables: &Variables) -> u64 {
         let fields = self.selections.get(selection).into_iter().flatten();
-        for field in fields.filter(|field| field.condition.holds(variables)) {
-            let key = field.key.len() as u64 + PUNCTUATION_BYTES;
-            to.fields = to.fields.saturating_add(rows);
-            to.bytes = to.bytes.saturating_add(rows.saturating_mul(key + field.bytes_max));
-            let FieldValue::Edge { edge, selection } = &field.value else { continue };
-            if let Some(edge) = self.edges.get(*edge) {
-                edge.add_answer(*selection, rows, variables, to);
+        let fields = fields.filter(|field| field.condition.holds(variables));
+        let fields = fields.map(|field| match field.value {
+            FieldValue::Edge { edge, selection } => {
+                let edge = self.edges.get(edge);
+                rows.saturating_add(edge.map_or(0, |it| it.fields(selection, rows, variables)))
             }
-        }
+            _ => rows,
+        });
+        fields.fold(0, u64::saturating_add)
     }
 
     /// Adds what reading everything below `rows` objects takes. Fields that share an edge share its read.
     fn add_reads(&self, rows: u64, variables: &Variables, to: &mut RequestCost) {
         let facts = (self.leaves.len() as u64).saturating_mul(FACT_OPERATIONS);
-        to.operations =
-            to.operations.saturating_add(rows.div_ceil(BATCH_ITEMS).saturating_mul(facts));
+        to.add_operations(rows.div_ceil(BATCH_ITEMS), facts);
         for edge in self.edges.iter().filter(|edge| edge.condition.holds(variables)) {
-            let children = rows.saturating_mul(edge.size.items(&edge.arguments, variables));
+            let items = edge.size.items(&edge.arguments, variables);
+            let children = rows.saturating_mul(items);
             let reads = if edge.size.is_read_for_each() {
-                rows.saturating_mul(1 + children.div_ceil(rows.max(1)) / BATCH_ITEMS)
+                rows.saturating_mul(1 + items / BATCH_ITEMS)
             } else {
-                rows.div_ceil(BATCH_ITEMS)
+                children.div_ceil(BATCH_ITEMS)
             };
-            to.add_operations(reads);
+            to.add_operations(reads, READ_OPERATIONS);
             to.items = to.items.saturating_add(children);
             // A child has one of the types, but each type may need reads of its own.
             let mut items = 0;
             for node in &edge.nodes {
                 let mut below = RequestCost::default();
                 node.add_reads(children, variables, &mut below);
-                to.operations = to.operations.saturating_add(below.operations);
+                to.add_operations(below.operations, 1);
                 items = items.max(below.items);
             }
             to.items = to.items.saturating_add(items);
@@ -143,40 +136,16 @@ impl Node {
 }
 
 impl Edge {
-    fn add_answer(&self, selection: usize, rows: u64, variables: &Variables, to: &mut RequestCost) {
+    fn fields(&self, selection: usize, rows: u64, variables: &Variables) -> u64 {
         let children = rows.saturating_mul(self.size.items(&self.arguments, variables));
-        if matches!(self.size, EdgeSize::Page { .. } | EdgeSize::Given(_)) {
-            to.fields = to.fields.saturating_add(rows.saturating_mul(LIST_FIELDS));
-        }
-        to.bytes = to.bytes.saturating_add(children.saturating_mul(PUNCTUATION_BYTES));
-        let of_types = self.nodes.iter().map(|node| {
-            let mut below = RequestCost::default();
-            node.add_answer(selection, children, variables, &mut below);
-            below
-        });
-        to.add(of_types.fold(RequestCost::default(), RequestCost::max));
+        let own = if self.size.is_read_for_each() { rows.saturating_mul(LIST_FIELDS) } else { 0 };
+        let of_types = self.nodes.iter().map(|node| node.fields(selection, children, variables));
+        own.saturating_add(of_types.max().unwrap_or_default())
     }
 }
 
 impl RequestCost {
-    fn add(&mut self, other: Self) {
-        self.fields = self.fields.saturating_add(other.fields);
-        self.items = self.items.saturating_add(other.items);
-        self.operations = self.operations.saturating_add(other.operations);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-    }
-
-    fn add_operations(&mut self, reads: u64) {
-        self.operations = self.operations.saturating_add(reads.saturating_mul(READ_OPERATIONS));
-    }
-
-    /// Returns the larger of each bound.
-    fn max(self, other: Self) -> Self {
-        Self {
-            fields: self.fields.max(other.fields),
-            items: self.items.max(other.items),
-            operations: self.operations.max(other.operations),
-            bytes: self.bytes.max(other.bytes),
-        }
+    fn add_operations(&mut self, reads: u64, of_each: u64) {
+        self.operations = self.operations.saturating_add(reads.saturating_mul(of_each));
     }
 }

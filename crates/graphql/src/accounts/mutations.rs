@@ -1,6 +1,6 @@
 //! Mutations of accounts, sessions, profiles, API keys and invitations.
 
-use roundtable_domain::{AccountError, Edit, ProfileChange, SignUp};
+use roundtable_domain::{AccountError, NewMedia, ProfileChange, SignUp};
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
 use roundtable_interface::ApiError;
@@ -10,7 +10,6 @@ use roundtable_model::{
 
 use super::{ApiKey, AuthPayload, Invitation};
 use crate::edits::{edit, edit_non_null, edit_or_default};
-use crate::media::MediaInput;
 use crate::request::RequestContext;
 use crate::users::User;
 
@@ -47,7 +46,7 @@ pub(crate) struct UpdateProfileInput {
     gender: Given<String>,
     pronouns: Given<String>,
     tags: Given<Vec<Tag>>,
-    profile_image: Given<MediaInput>,
+    profile_image: Given<NewMedia>,
     is_private: Given<bool>,
 }
 
@@ -65,11 +64,7 @@ impl UpdateProfileInput {
             gender: edit(self.gender),
             pronouns: edit(self.pronouns),
             tags: edit_or_default(self.tags),
-            profile_image: match self.profile_image {
-                Given::Absent => Edit::Keep,
-                Given::Null => Edit::Clear,
-                Given::Value(image) => Edit::Set(image.into()),
-            },
+            profile_image: edit(self.profile_image),
             is_private: edit_non_null("isPrivate", self.is_private)?,
         })
     }

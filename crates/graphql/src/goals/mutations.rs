@@ -17,20 +17,6 @@ use crate::scalars::Json;
 
 #[input]
 #[derive(Debug)]
-pub(crate) struct CreateGoalInput {
-    title: String,
-    description: Option<String>,
-    tags: Option<Vec<Tag>>,
-}
-
-impl From<CreateGoalInput> for NewGoal {
-    fn from(CreateGoalInput { title, description, tags }: CreateGoalInput) -> Self {
-        Self { title, description, tags: tags.unwrap_or_default() }
-    }
-}
-
-#[input]
-#[derive(Debug)]
 pub(crate) struct UpdateGoalInput {
     goal_id: GoalId,
     title: Given<String>,
@@ -150,11 +136,11 @@ pub(crate) struct GoalMutations;
 impl GoalMutations {
     async fn create_goal(
         context: &RequestContext,
-        input: CreateGoalInput,
+        input: NewGoal,
         request_id: Option<RequestId>,
     ) -> Result<Goal, ApiError> {
         let (goals, caller) = (context.services().goals(), context.caller()?);
-        Ok(goals.create(caller, input.into(), request_id.as_ref()).await?.into())
+        Ok(goals.create(caller, input, request_id.as_ref()).await?.into())
     }
 
     async fn update_goal(

@@ -1,6 +1,7 @@
 //! Limits on the size and cost of a request.
 
-use roundtable_graphql::QueryLimits;
+use roundtable_domain::limits::POST_MEDIA_MAX;
+use roundtable_graphql::{QueryLimits, Schema};
 use serde_json::Value;
 
 use crate::api_town::ApiTown;
@@ -46,6 +47,48 @@ async fn nested_lists_cost_their_page_sizes() {
     assert_eq!(response["errors"][0]["errorType"], "TOO_COMPLEX");
     let response = api.response(caller(), &by_variable, serde_json::json!({"n": 5})).await;
     assert_eq!(response["errors"], Value::Null);
+}
+
+/// A post has more files than an app would guess.
+#[test]
+fn files_of_posts_count_as_often_as_a_post_may_have_them() {
+    let schema = Schema::new(QueryLimits::default(), true).unwrap();
+    let cost = *schema.prepare("{ getPost(id: \"a\") { media { url } } }".into()).unwrap().cost();
+    let files = POST_MEDIA_MAX as u64;
+    assert_eq!((cost.items, cost.fields), (1 + files, 2 + files));
+}
+
+/// The largest pages of apps need less than half of the operations that are permitted. Short lists of many
+/// objects need more, though few fields.
+#[test]
+fn operations_are_limited_near_what_large_pages_need() {
+    let limits = QueryLimits::default();
+    let schema = Schema::new(limits, true).unwrap();
+    let lists = "comments(first: 3) { items { content user { nickname } } } \
+        likes(first: 3) { items { user { nickname } } }";
+    let rooms = "members(first: 5) { items { nickname } } messages(first: 1) { items { text } }";
+    let posts = "posts(first: 5) { items { content likeCount author { nickname } } }";
+    let of_followers = |lists: &str| {
+        format!("{{ me {{ followers(first: 100) {{ items {{ follower {{ {lists} }} }} }} }} }}")
+    };
+    for page in [
+        format!(
+            "{{ getFeed(first: 50) {{ items {{ post {{ content media {{ url }} {lists} }} }} }} }}"
+        ),
+        format!("{{ listGlobalFeed(first: 100) {{ items {{ content {lists} }} }} }}"),
+        format!("{{ listMyRooms(first: 50) {{ items {{ unreadCount {rooms} }} }} }}"),
+        of_followers(posts),
+    ] {
+        let cost = *schema.prepare(page.as_str().into()).unwrap().cost();
+        assert!(cost.operations < limits.operations_max / 2, "{cost:?}: {page}");
+    }
+    let short =
+        "following(first: 1) { items { createdAt } } followers(first: 1) { items { createdAt } }";
+    let many = of_followers(&format!("posts(first: 3) {{ items {{ {lists} }} }} {short}"));
+    let refused = schema.prepare(many.as_str().into()).unwrap_err();
+    assert_eq!(refused.error_codes(), ["TOO_COMPLEX"]);
+    let message = String::from_utf8_lossy(refused.json());
+    assert!(message.contains("table operations"), "{message}");
 }
 
 #[tokio::test]

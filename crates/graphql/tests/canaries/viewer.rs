@@ -69,12 +69,29 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it == '-' || it.is_ascii_alphanumeric())
 }
 
+/// Counts the fields and objects of an answer.
+fn count(value: &Value, fields: &mut u64, objects: &mut u64) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| count(value, fields, objects)),
+        Value::Object(values) => {
+            *objects += 1;
+            *fields += values.len() as u64;
+            values.values().for_each(|value| count(value, fields, objects));
+        }
+        _ => {}
+    }
+}
+
 /// The schema of all viewers, so that each document is planned once. The documents are expensive on
 /// purpose.
 fn schema() -> Schema {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
-        let limits =
-            QueryLimits { cost_max: u64::MAX, aliases_max: usize::MAX, ..QueryLimits::default() };
+        let limits = QueryLimits {
+            cost_max: u64::MAX,
+            operations_max: u64::MAX,
+            aliases_max: usize::MAX,
+            ..QueryLimits::default()
+        };
         Schema::new(limits, true).unwrap()
     });
     SCHEMA.clone()
@@ -146,13 +163,17 @@ impl<'a> Viewer<'a> {
         let services = self.services.with_context(&observed);
         let context = RequestContext::new(self.client.clone(), services);
         let answer = self.schema.execute(prepared, &context).await;
-        let (cost, operations) = (prepared.cost(), recorder.take().len());
-        let is_known = operations as u64 <= cost.operations;
-        assert!(is_known, "{operations} operations, at most {}: {document}", cost.operations);
-        let is_complete = answer.error_codes().is_empty();
-        let bytes = answer.json().len();
-        let is_known = !is_complete || bytes as u64 <= cost.bytes;
-        assert!(is_known, "{bytes} bytes, at most {}: {document}", cost.bytes);
+        let (mut fields, mut objects) = (0, 0);
+        count(&to_json(&answer)["data"], &mut fields, &mut objects);
+        let cost = prepared.cost();
+        for (what, found, most) in [
+            ("operations", recorder.take().len() as u64, cost.operations),
+            ("fields", fields, cost.fields),
+            // The root is not read.
+            ("objects", objects.saturating_sub(1), cost.items),
+        ] {
+            assert!(found <= most, "{found} {what}, at most {most}: {document}");
+        }
         answer
     }
 

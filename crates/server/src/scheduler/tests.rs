@@ -2,6 +2,8 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::FutureExt as _;
+use roundtable_domain::Caller;
+use roundtable_graphql::{QueryLimits, Schema};
 
 use super::*;
 use crate::client_key::ClientNetwork;
@@ -38,6 +40,23 @@ async fn order_of_permits(
     // All futures are polled once, in this order, before the permit is returned.
     futures::join!(futures::future::join_all(waiting), end_first);
     Arc::into_inner(order).unwrap().into_inner()
+}
+
+/// Each list is a read of its own, even if it shows one field.
+#[test]
+fn many_short_lists_are_background_work() {
+    let schema = Schema::new(QueryLimits::default(), true).unwrap();
+    let caller = Some(Caller::user("ana".parse().unwrap()));
+    let ana = ClientInfo { caller, ..ClientInfo::default() };
+    let class = |posts: usize| {
+        let lists = "comments(first: 1) { items { id } } likes(first: 1) { items { createdAt } }";
+        let document = format!("{{ listGlobalFeed(first: {posts}) {{ items {{ {lists} }} }} }}");
+        let prepared = schema.prepare(document.as_str().into()).unwrap();
+        assert!(prepared.cost().fields <= CHEAP_FIELDS_MAX);
+        WorkClass::of(&ana, &prepared)
+    };
+    assert_eq!(class(50), WorkClass::Interactive);
+    assert_eq!(class(100), WorkClass::Background);
 }
 
 #[tokio::test]
