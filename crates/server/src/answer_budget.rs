@@ -11,10 +11,15 @@ use roundtable_interface::ApiError;
 
 use crate::client_key::ClientKey;
 
-/// One client may hold this part of the budget.
+/// An account, and a network without one, may hold this part of the budget.
 pub(crate) const CLIENT_SHARE: usize = 4;
+/// All accounts of a network may hold this part.
+const NETWORK_SHARE: usize = 2;
 /// All anonymous clients together may hold this part.
 const ANONYMOUS_SHARE: usize = 2;
+/// This part is for short answers alone, so that a few clients with long ones do not end all service.
+const SHORT_SHARE: usize = 8;
+const SHORT_BYTES_MAX: usize = 64 << 10;
 
 /// The bytes of all answers that wait for their clients, on any transport.
 #[derive(Clone, Debug)]
@@ -32,7 +37,7 @@ struct AnswerBytes {
 #[derive(Debug)]
 pub(crate) struct AnswerReservation {
     budget: AnswerBudget,
-    client: ClientKey,
+    client: [Option<ClientKey>; 2],
     bytes: usize,
 }
 
@@ -97,20 +102,26 @@ impl AnswerBudget {
         self.0.lock().used
     }
 
+    /// Reserves bytes in the name of an account and its network.
     pub(crate) fn reserve(
         &self,
-        client: &ClientKey,
+        client: &[Option<ClientKey>; 2],
         bytes: usize,
     ) -> Result<AnswerReservation, TooManyAnswers> {
         let mut state = self.0.lock();
-        let is_anonymous = !client.is_signed_in();
-        let own = state.by_client.get(client).copied().unwrap_or(0);
-        let is_within = |used: usize, share: usize| used + bytes <= state.max / share;
-        if !is_within(own, CLIENT_SHARE) {
-            return Err(TooManyAnswers::OfClient);
+        let is_anonymous = is_anonymous(client);
+        let is_within = |used: usize, max: usize| used.saturating_add(bytes) <= max;
+        for key in client.iter().flatten() {
+            let is_of_accounts = !key.is_signed_in() && !is_anonymous;
+            let share = if is_of_accounts { NETWORK_SHARE } else { CLIENT_SHARE };
+            let own = state.by_client.get(key).copied().unwrap_or(0);
+            if !is_within(own, state.max / share) {
+                return Err(TooManyAnswers::OfClient);
+            }
         }
-        let others_fit = is_within(state.used, 1)
-            && (!is_anonymous || is_within(state.anonymous, ANONYMOUS_SHARE));
+        let for_short = if bytes > SHORT_BYTES_MAX { state.max / SHORT_SHARE } else { 0 };
+        let others_fit = is_within(state.used, state.max - for_short)
+            && (!is_anonymous || is_within(state.anonymous, state.max / ANONYMOUS_SHARE));
         if !others_fit {
             return Err(TooManyAnswers::OfOthers);
         }
@@ -118,21 +129,30 @@ impl AnswerBudget {
         if is_anonymous {
             state.anonymous += bytes;
         }
-        *state.by_client.entry(client.clone()).or_default() += bytes;
+        for key in client.iter().flatten() {
+            *state.by_client.entry(key.clone()).or_default() += bytes;
+        }
         Ok(AnswerReservation { budget: self.clone(), client: client.clone(), bytes })
     }
+}
+
+/// Returns whether there is no account.
+const fn is_anonymous(client: &[Option<ClientKey>; 2]) -> bool {
+    client[0].is_none()
 }
 
 impl Drop for AnswerReservation {
     fn drop(&mut self) {
         let mut state = self.budget.0.lock();
         state.used -= self.bytes;
-        if !self.client.is_signed_in() {
+        if is_anonymous(&self.client) {
             state.anonymous -= self.bytes;
         }
-        match state.by_client.get_mut(&self.client) {
-            Some(own) if *own > self.bytes => *own -= self.bytes,
-            _ => drop(state.by_client.remove(&self.client)),
+        for key in self.client.iter().flatten() {
+            match state.by_client.get_mut(key) {
+                Some(own) if *own > self.bytes => *own -= self.bytes,
+                _ => drop(state.by_client.remove(key)),
+            }
         }
     }
 }
@@ -174,15 +194,24 @@ impl AsRef<[u8]> for ReservedBytes {
 mod tests {
     use std::net::IpAddr;
 
-    use super::*;
-    use crate::client_key::ClientNetwork;
+    use roundtable_domain::Caller;
+    use roundtable_interface::ClientInfo;
 
-    fn account(name: &str) -> ClientKey {
-        ClientKey::Account(name.parse().unwrap())
+    use super::*;
+
+    fn client(name: Option<&str>, last: u8) -> [Option<ClientKey>; 2] {
+        let caller = name.map(|name| Caller::user(name.parse().unwrap()));
+        let address = Some(IpAddr::from([192, 0, 2, last]));
+        ClientKey::both_of(&ClientInfo { caller, address, ..ClientInfo::default() })
     }
 
-    fn stranger(last: u8) -> ClientKey {
-        ClientKey::Network(ClientNetwork::of(Some(IpAddr::from([192, 0, 2, last]))))
+    /// An account in a network of its own.
+    fn account(name: &str) -> [Option<ClientKey>; 2] {
+        client(Some(name), name.len().try_into().unwrap())
+    }
+
+    fn stranger(last: u8) -> [Option<ClientKey>; 2] {
+        client(None, last)
     }
 
     #[test]
@@ -211,11 +240,34 @@ mod tests {
     }
 
     #[test]
+    fn the_accounts_of_a_network_leave_half_to_the_others() {
+        let budget = AnswerBudget::new(80);
+        let held = ["ana", "bo"].map(|name| budget.reserve(&client(Some(name), 1), 20).unwrap());
+        let third = budget.reserve(&client(Some("cleo"), 1), 1);
+        assert_eq!(third.unwrap_err(), TooManyAnswers::OfClient);
+        assert!(budget.reserve(&client(Some("cleo"), 2), 1).is_ok());
+        drop(held);
+        assert!(budget.0.lock().by_client.is_empty());
+    }
+
+    #[test]
+    fn long_answers_leave_room_for_short_ones() {
+        let budget = AnswerBudget::new(80 * SHORT_BYTES_MAX);
+        let long = 20 * SHORT_BYTES_MAX;
+        let _held = ["a", "bo", "ana"].map(|name| budget.reserve(&account(name), long).unwrap());
+        let fourth = account("cleo");
+        assert_eq!(budget.reserve(&fourth, long).unwrap_err(), TooManyAnswers::OfOthers);
+        let short = [(); 20].map(|()| budget.reserve(&fourth, SHORT_BYTES_MAX).unwrap());
+        assert_eq!(budget.used(), 80 * SHORT_BYTES_MAX);
+        drop(short);
+    }
+
+    #[test]
     fn a_client_is_not_blamed_for_what_others_leave_unread() {
         let budget = AnswerBudget::new(80);
-        let names = ["ana", "bo", "cleo", "dan"];
+        let names = ["a", "bo", "ana", "cleo"];
         let held = names.map(|name| budget.reserve(&account(name), 20).unwrap());
-        let full = budget.reserve(&account("eve"), 1).unwrap_err();
+        let full = budget.reserve(&account("david"), 1).unwrap_err();
         assert_eq!(full, TooManyAnswers::OfOthers);
         drop(held);
         let text = |answer: Answer| String::from_utf8(answer.into_json()).unwrap();

@@ -39,6 +39,13 @@ impl ClientKey {
         }
     }
 
+    /// Returns the account of a client, if it has one, and its network: both have shares and limits, so that
+    /// neither many networks of an account nor many accounts of a network get more.
+    pub(crate) fn both_of(client: &ClientInfo) -> [Option<Self>; 2] {
+        let account = client.caller.as_ref().map(|caller| Self::Account(caller.user_id.clone()));
+        [account, Some(Self::Network(ClientNetwork::of(client.address)))]
+    }
+
     pub(crate) const fn is_signed_in(&self) -> bool {
         matches!(self, Self::Account(_))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use roundtable_interface::ClientInfo;
 
-use crate::client_key::{ClientKey, ClientNetwork};
+use crate::client_key::ClientKey;
 
 /// The most that an account and a network may have under way.
 #[derive(Clone, Copy, Debug)]
@@ -43,18 +43,17 @@ impl ClientLimits {
 
     /// Counts one more for the account and the network of a client, unless one of them has too many.
     pub(crate) fn enter(&self, client: &ClientInfo) -> Result<ClientGuard, ClientLimitReached> {
-        let account =
-            client.caller.as_ref().map(|caller| ClientKey::Account(caller.user_id.clone()));
-        let network = ClientKey::Network(ClientNetwork::of(client.address));
+        let keys = ClientKey::both_of(client);
         let mut counts = self.counts.lock();
-        let count = |key: &ClientKey| counts.get(key).copied().unwrap_or(0);
-        if account.as_ref().is_some_and(|key| count(key) >= self.maxima.account) {
-            return Err(ClientLimitReached::Account);
+        for key in keys.iter().flatten() {
+            let (max, reached) = match key {
+                ClientKey::Account(_) => (self.maxima.account, ClientLimitReached::Account),
+                ClientKey::Network(_) => (self.maxima.network, ClientLimitReached::Network),
+            };
+            if counts.get(key).is_some_and(|count| *count >= max) {
+                return Err(reached);
+            }
         }
-        if count(&network) >= self.maxima.network {
-            return Err(ClientLimitReached::Network);
-        }
-        let keys = [account, Some(network)];
         keys.iter().flatten().for_each(|key| *counts.entry(key.clone()).or_default() += 1);
         Ok(ClientGuard { counts: Arc::clone(&self.counts), keys })
     }

@@ -46,6 +46,8 @@ struct Operation {
     /// What the services of the context may read.
     read_budget: Arc<ReadBudget>,
     client: ClientKey,
+    /// The account and the network that the answer is reserved for.
+    shares: [Option<ClientKey>; 2],
     class: WorkClass,
 }
 
@@ -113,17 +115,17 @@ impl Executor {
         operation: Operation,
         recorder: Option<Arc<FieldRecorder>>,
     ) -> ReservedAnswer {
-        let Operation { prepared, context, client, class, .. } = operation;
+        let Operation { prepared, context, client, shares, class, .. } = operation;
         let (limit, kind) = (self.request_timeout(), prepared.operation_type());
         let is_scheduled = kind == OperationType::Query || !is_small(prepared.cost());
-        let (schema, budget, owner) = (self.schema.clone(), self.answers.clone(), client.clone());
+        let (schema, budget) = (self.schema.clone(), self.answers.clone());
         let work = async move {
             let answer = schema.execute(&prepared, &context).await;
             let answer = match recorder {
                 Some(recorder) => answer.with_extension("xray", &recorder.report()),
                 None => answer,
             };
-            reserve(&budget, &owner, answer)
+            reserve(&budget, &shares, answer)
         };
         let done = if is_scheduled {
             timeout(limit, self.scheduler.run(class, &client, work)).await
@@ -215,7 +217,8 @@ impl Executor {
         let class = WorkClass::of(client, &prepared);
         let context = RequestContext::new(client.clone(), services.with_context(&context));
         let context = Arc::new(context.tracing_fields(recorder.is_some()));
-        Operation { prepared, context, read_budget, client: ClientKey::of(client), class }
+        let (key, shares) = (ClientKey::of(client), ClientKey::both_of(client));
+        Operation { prepared, context, read_budget, client: key, shares, class }
     }
 
     /// Counts the answer, and its errors by code.
@@ -229,7 +232,7 @@ impl Executor {
 /// outside the budget.
 fn reserve(
     budget: &AnswerBudget,
-    client: &ClientKey,
+    client: &[Option<ClientKey>; 2],
     answer: Answer,
 ) -> Result<ReservedAnswer, TooManyAnswers> {
     let reservation = Some(budget.reserve(client, answer.json().len())?);

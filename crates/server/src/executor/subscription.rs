@@ -116,7 +116,7 @@ async fn answer(
     operation: &Operation,
     event: Event,
 ) -> Result<ReservedAnswer, TooManyAnswers> {
-    let Operation { prepared, context, client, .. } = operation;
+    let Operation { prepared, context, shares, .. } = operation;
     let answer = executor.schema.execute_event(prepared, context, event).await;
-    reserve(&executor.answers, client, answer)
+    reserve(&executor.answers, shares, answer)
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use roundtable_interface::ClientInfo;
 use tokio::sync::{AcquireError, Semaphore};
 
-use crate::client_key::{ClientKey, ClientNetwork};
+use crate::client_key::ClientKey;
 
 /// An account, and a network, may have this part of a pool.
 const CLIENT_SHARE: usize = 4;
@@ -55,10 +55,8 @@ impl BytePool {
 
     /// Returns no bytes yet, in the name of this client.
     pub(super) fn open(&self, client: &ClientInfo) -> PoolBytes {
-        let account =
-            client.caller.as_ref().map(|caller| ClientKey::Account(caller.user_id.clone()));
-        let is_anonymous = account.is_none();
-        let keys = [account, Some(ClientKey::Network(ClientNetwork::of(client.address)))];
+        let is_anonymous = client.caller.is_none();
+        let keys = ClientKey::both_of(client);
         let mut clients = self.clients.lock();
         let own = keys.iter().flatten().map(|key| {
             let share = || Arc::new(Semaphore::new(self.client_max));
