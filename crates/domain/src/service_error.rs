@@ -56,6 +56,7 @@ impl Refusal for ServiceError {
             Self::RateLimited { .. } => Code::RateLimited,
             Self::Busy => Code::Conflict,
             Self::Store(Error::Table(table::Error::ReadBudget { .. })) => Code::TooComplex,
+            Self::Store(Error::Table(table::Error::ReadPoolFull)) => Code::RateLimited,
             Self::Store(_) | Self::Internal(_) => Code::Internal,
         }
     }

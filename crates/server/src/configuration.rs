@@ -187,6 +187,11 @@ impl Configuration {
             );
             return Err(ConfigurationError::conflict("graphql.answers-bytes-max", problem));
         }
+        if graphql.reads_bytes_max < graphql.read_bytes_max {
+            let problem =
+                "expected room for one request at least: raise it to `read-bytes-max` or more";
+            return Err(ConfigurationError::conflict("graphql.reads-bytes-max", problem));
+        }
         if http.tls.certificate.is_some() != http.tls.key.is_some() {
             let problem = "`certificate` and `key` must be set together";
             return Err(ConfigurationError::conflict("http.tls", problem));

@@ -13,7 +13,7 @@ use roundtable_graphql::{
     Answer, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
 use roundtable_interface::{ApiError, ClientInfo};
-use roundtable_table::ReadBudget;
+use roundtable_table::{ReadBudget, ReadPool};
 use tokio::time::timeout;
 
 use crate::answer_budget::{AnswerBudget, ReservedAnswer, TooManyAnswers};
@@ -35,6 +35,7 @@ pub(crate) struct Executor {
     /// Queries and mutations under way.
     operations: ClientLimits,
     subscriptions: ClientLimits,
+    reads: Arc<ReadPool>,
     answers: AnswerBudget,
 }
 
@@ -76,7 +77,8 @@ impl Executor {
         let (account, network) = (live.account_subscriptions_max, live.network_subscriptions_max);
         let subscriptions = ClientLimits::new(ClientMaxima { account, network });
         let answers = AnswerBudget::new(settings.answers_bytes_max);
-        Ok(Self { process, schema, metrics, scheduler, operations, subscriptions, answers })
+        let reads = Arc::new(ReadPool::new(settings.reads_bytes_max));
+        Ok(Self { process, schema, metrics, scheduler, operations, subscriptions, reads, answers })
     }
 
     pub(crate) fn limits(&self) -> &QueryLimits {
@@ -208,8 +210,8 @@ impl Executor {
         recorder: Option<&Arc<FieldRecorder>>,
     ) -> Operation {
         let services = &self.process.services;
-        let read_budget = self.process.settings.graphql.read_bytes_max;
-        let read_budget = Arc::new(ReadBudget::new(read_budget));
+        let bytes_max = self.process.settings.graphql.read_bytes_max;
+        let read_budget = Arc::new(ReadBudget::new(bytes_max, Arc::clone(&self.reads)));
         let mut context = services.context.with_read_budget(Arc::clone(&read_budget));
         if let Some(recorder) = recorder {
             context = context.observed(Arc::clone(recorder) as Arc<_>);

@@ -53,7 +53,7 @@ pub use lease_key::LeaseKey;
 pub use limits::Limit;
 pub use number::{Number, NumberError};
 pub use path::{Path, PathStep};
-pub use read_budget::ReadBudget;
+pub use read_budget::{ReadBudget, ReadPool};
 pub use reads::{BatchGet, Get, Merge, Order, Query, Scan, SortRange, TableGet, Walk};
 pub use table::{Store, Table};
 pub use trace::{Observer, Recorder, TableOperation};

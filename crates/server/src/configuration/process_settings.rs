@@ -138,6 +138,8 @@ pub struct GraphqlSettings {
     pub answers_bytes_max: usize,
     /// Bytes that the reads of one request may return.
     pub read_bytes_max: usize,
+    /// Bytes that the reads of all requests under way may return together.
+    pub reads_bytes_max: usize,
     /// Requests that one account may have under way.
     pub account_operations_max: usize,
     /// Requests that one network (an IPv4 address, or 64 bits of an IPv6 address) may have under way.
@@ -164,6 +166,7 @@ impl Default for GraphqlSettings {
             answer_bytes_max: limits.answer_bytes_max,
             answers_bytes_max: 64 << 20,
             read_bytes_max: 16 << 20,
+            reads_bytes_max: 256 << 20,
             account_operations_max: 64,
             network_operations_max: 256,
             documents: None,

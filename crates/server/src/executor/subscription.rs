@@ -61,6 +61,7 @@ impl Subscription {
             .await
             .unwrap_or_else(|_| Err(Box::new(timed_out(limit, OperationType::Subscription))));
         let events = events.map_err(|failed| Box::new((*failed).into()))?;
+        operation.read_budget.renew();
         Ok(Self { executor: executor.clone(), operation, events, _guard: guard })
     }
 
@@ -91,8 +92,6 @@ impl Subscription {
 
     /// Reads the next event, and answers it, when there is a permit for that.
     async fn read(mut self) -> (Found, Self) {
-        // Each event may read as much as a request.
-        self.operation.read_budget.renew();
         let (class, client) = (self.operation.class, self.operation.client.clone());
         let scheduler = self.executor.scheduler.clone();
         let work = async move {
@@ -105,6 +104,8 @@ impl Subscription {
                     Found::Last(answer(&self.executor, &self.operation, event).await)
                 }
             };
+            // Each event may read as much as a request.
+            self.operation.read_budget.renew();
             (found, self)
         };
         scheduler.run_when_permitted(class, &client, work).await

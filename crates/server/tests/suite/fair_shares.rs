@@ -44,6 +44,24 @@ async fn a_request_that_reads_too_much_is_stopped() {
     server.stop().await;
 }
 
+#[tokio::test]
+async fn requests_share_what_they_may_read_while_they_are_under_way() {
+    let server = TestServer::with(|all| {
+        all.process.graphql.read_bytes_max = 150_000;
+        all.process.graphql.reads_bytes_max = 150_000;
+    })
+    .await;
+    let token = server.sign_up("ana").await;
+    long_posts(&server, &token, 10).await;
+    // A hundred thousand bytes each.
+    let once = "{ me { posts(first: 10) { items { id } } } }";
+    for _ in 0..3 {
+        let answer = server.ask(Some(&token), once).await.1;
+        assert!(answer["errors"].is_null(), "{answer}");
+    }
+    server.stop().await;
+}
+
 /// Sends a request and reads nothing of its answer but the head.
 async fn send_and_do_not_read(server: &TestServer, token: Option<&str>, query: &str) -> TcpStream {
     send_body_and_do_not_read(server, token, &json!({ "query": query }).to_string()).await
