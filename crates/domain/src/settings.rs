@@ -183,7 +183,7 @@ pub struct PromotionSettings {
     pub per_day_min: u64,
 }
 
-/// Sizes of the feed cache.
+/// Sizes of the caches behind feeds and other pages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FeedMemorySettings {
