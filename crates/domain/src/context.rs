@@ -95,8 +95,7 @@ impl Context {
         self.on(self.store.with_read_budget(budget))
     }
 
-    /// Returns the same context without a read budget: for what is read into a cache that all requests
-    /// share, and that has bounds of its own.
+    /// Returns the same context without a read budget: for what decision 0012 charges to no request.
     #[must_use]
     pub(crate) fn without_read_budget(&self) -> Self {
         self.on(self.store.without_read_budget())

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Error, Item, Result};
+use crate::{Error, Result};
 
-/// The bytes that the reads of one request may still return, all handles together. Without it, a short
+/// The bytes that one request may still read, all handles together, and caches in place of the table. Without it, a short
 /// request could fill the memory with what it reads.
 #[derive(Debug)]
 pub struct ReadBudget {
@@ -17,9 +17,8 @@ impl ReadBudget {
         Self { max: bytes_max, used: AtomicUsize::new(0) }
     }
 
-    /// Charges items that were read; an error once they exceed the budget.
-    pub(crate) fn charge<'a>(&self, items: impl Iterator<Item = &'a Item>) -> Result<()> {
-        let bytes: usize = items.map(Item::size).sum();
+    /// Charges bytes that were read; an error once they exceed the budget.
+    pub(crate) fn charge(&self, bytes: usize) -> Result<()> {
         let before = self.used.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > self.max {
             return Err(Error::ReadBudget { bytes_max: self.max });

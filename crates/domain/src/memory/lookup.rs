@@ -63,6 +63,9 @@ impl EntityMemory {
             }
             cache.count_lookups(ids.len(), missing.len());
         }
+        // As if they had been read, so that a request is not too complex only after a restart.
+        let bytes = || found.values().map(|entity: &Arc<T>| entity.bytes()).sum();
+        context.store().charge_cached(bytes)?;
         if missing.is_empty() {
             return Ok(found);
         }

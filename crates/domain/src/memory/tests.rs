@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_model::table::{Backend, ManualClock, Store};
+use roundtable_model::table::{Backend, Error, ManualClock, ReadBudget, Store};
 use roundtable_model::{Entity, IdGenerator, samples};
 use roundtable_testkit::YieldingBackend;
 
@@ -139,4 +139,41 @@ async fn a_gap_in_the_stream_clears_the_cache_and_counts_remain() {
     let [(_, posts), (_, people), ..] = memory.stats();
     assert_eq!(posts, CacheStats { lookups: 3, misses: 1, ..CacheStats::default() });
     assert_eq!(people, CacheStats::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_may_take_as_much_from_memory_as_it_may_read() {
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.entity_memory());
+    bus.catch_up().await.unwrap();
+    let posts: Vec<Post> = (0..10)
+        .map(|nth| Post {
+            id: format!("post{nth}").parse().unwrap(),
+            content: "x".repeat(10_000),
+            ..samples::post()
+        })
+        .collect();
+    for post in &posts {
+        put(context, post).await;
+    }
+    let ids: Vec<PostId> = posts.into_iter().map(|post| post.id).collect();
+    let is_too_much = async |budget| {
+        let context = context.with_read_budget(Arc::new(ReadBudget::new(budget)));
+        match memory.posts(&context, &ids).await {
+            Ok(found) => {
+                assert_eq!(found.len(), ids.len());
+                false
+            }
+            Err(roundtable_model::Error::Table(Error::ReadBudget { .. })) => true,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let misses = || memory.stats()[0].1.misses;
+    assert!(is_too_much(90_000).await, "read from the table");
+    assert_eq!(entries(memory), [0; 5], "nothing of a read that was stopped is cached");
+    assert!(!is_too_much(130_000).await, "read from the table");
+    let read = misses();
+    assert!(is_too_much(90_000).await, "from memory");
+    assert!(!is_too_much(130_000).await, "from memory");
+    assert_eq!(misses(), read);
 }
