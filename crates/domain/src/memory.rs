@@ -15,7 +15,7 @@ mod pending_loads;
 use std::fmt;
 
 use parking_lot::RwLock;
-use roundtable_model::entities::{Group, Post, PostCounter, Upload, User};
+use roundtable_model::entities::{Group, Post, PostCounter, Upload, User, UserCounter};
 use roundtable_model::table::Change;
 use roundtable_model::{GroupId, MediaKey, PostId, UserId};
 
@@ -24,6 +24,7 @@ pub use self::bounded_cache::CacheStats;
 use self::changes::EntityChange;
 pub(crate) use self::circles::{Circle, CircleCache};
 pub(crate) use self::clock_cache::ClockCache;
+pub(crate) use self::entities::UserCounterId;
 use self::lookup::update_cached;
 pub(crate) use self::pending_loads::{LoadTicket, PendingLoads};
 use crate::bus::Sink;
@@ -43,13 +44,14 @@ struct EntityMemoryState {
     people: BoundedCache<UserId, User>,
     groups: BoundedCache<GroupId, Group>,
     post_counters: BoundedCache<PostId, PostCounter>,
+    user_counters: BoundedCache<UserCounterId, UserCounter>,
     uploads: BoundedCache<MediaKey, Upload>,
     /// True while changes are being received. Without them, anything loaded could be outdated unnoticed.
     is_following: bool,
 }
 
 /// The caches of entities, by the names of their metrics.
-pub type EntityMemoryStats = [(&'static str, CacheStats); 5];
+pub type EntityMemoryStats = [(&'static str, CacheStats); 6];
 
 impl EntityMemory {
     pub(crate) fn new(settings: &FeedMemorySettings, is_exact: bool) -> Self {
@@ -59,6 +61,7 @@ impl EntityMemory {
             people: BoundedCache::new(capacity(settings.people)),
             groups: BoundedCache::new(capacity(settings.groups)),
             post_counters: BoundedCache::new(capacity(settings.post_counters)),
+            user_counters: BoundedCache::new(capacity(settings.user_counters)),
             uploads: BoundedCache::new(capacity(settings.uploads)),
             is_following: !is_exact,
         };
@@ -78,6 +81,7 @@ impl EntityMemory {
             ("users", state.people.stats()),
             ("groups", state.groups.stats()),
             ("post_counters", state.post_counters.stats()),
+            ("user_counters", state.user_counters.stats()),
             ("uploads", state.uploads.stats()),
         ]
     }
@@ -117,6 +121,7 @@ impl EntityMemoryState {
             EntityChange::User(id, item) => update_cached::<User>(self, &id, item),
             EntityChange::Group(id, item) => update_cached::<Group>(self, &id, item),
             EntityChange::PostCounter(id, item) => update_cached::<PostCounter>(self, &id, item),
+            EntityChange::UserCounter(id, item) => update_cached::<UserCounter>(self, &id, item),
             EntityChange::Upload(key, item) => update_cached::<Upload>(self, &key, item),
             EntityChange::Undecodable => self.clear(),
         }
@@ -127,6 +132,7 @@ impl EntityMemoryState {
         self.people.clear();
         self.groups.clear();
         self.post_counters.clear();
+        self.user_counters.clear();
         self.uploads.clear();
     }
 }

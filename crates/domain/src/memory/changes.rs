@@ -1,8 +1,10 @@
 //! Maps changes of the table to changes of cached entities.
 
-use roundtable_model::entities::{Group, Post, PostCounter, Upload, User};
+use roundtable_model::entities::{Group, Post, PostCounter, Upload, User, UserCounter};
 use roundtable_model::table::{Change, Item};
-use roundtable_model::{FromItem as _, GroupId, MediaKey, PostId, TYPE, UserId};
+use roundtable_model::{FromItem as _, GroupId, MediaKey, PostId, Result, TYPE, UserId};
+
+use super::UserCounterId;
 
 /// A change of an entity that may be cached: its id and its new state, `None` if it was removed. It
 /// is decoded only if it is cached.
@@ -12,6 +14,7 @@ pub(super) enum EntityChange<'c> {
     User(UserId, Option<&'c Item>),
     Group(GroupId, Option<&'c Item>),
     PostCounter(PostId, Option<&'c Item>),
+    UserCounter(UserCounterId, Option<&'c Item>),
     Upload(MediaKey, Option<&'c Item>),
     /// A relevant change whose id cannot be read.
     Undecodable,
@@ -31,6 +34,8 @@ impl<'c> EntityChange<'c> {
             Group::ID.read(image).map(|id| Self::Group(id, new))
         } else if kind == PostCounter::ENTITY.name {
             PostCounter::POST_ID.read(image).map(|id| Self::PostCounter(id, new))
+        } else if kind == UserCounter::ENTITY.name {
+            user_counter_id(image).map(|id| Self::UserCounter(id, new))
         } else if kind == Upload::ENTITY.name {
             Upload::KEY.read(image).map(|key| Self::Upload(key, new))
         } else {
@@ -41,4 +46,9 @@ impl<'c> EntityChange<'c> {
             Self::Undecodable
         }))
     }
+}
+
+fn user_counter_id(image: &Item) -> Result<UserCounterId> {
+    let user = UserCounter::USER_ID.read(image)?;
+    Ok((user, UserCounter::COUNTER.read(image)?, UserCounter::SHARD.read(image)?))
 }

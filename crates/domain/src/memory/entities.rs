@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use hashbrown::HashMap;
-use roundtable_model::entities::{Group, Post, PostCounter, Upload, User};
-use roundtable_model::{BatchLookup, GroupId, MediaKey, PostId, Result, UserId};
+use roundtable_model::entities::{Group, Post, PostCounter, Upload, User, UserCounter};
+use roundtable_model::{BatchLookup, GroupId, MediaKey, PostId, Result, Shard, UserCount, UserId};
 
 use super::bounded_cache::{BoundedCache, MemorySize};
 use super::lookup::{CachedEntity, EntityRead};
@@ -13,6 +13,9 @@ use super::{EntityMemory, EntityMemoryState};
 use crate::Context;
 use crate::accounts::public_profile;
 use crate::media::read_uploads;
+
+/// The parts of a user counter's key.
+pub(crate) type UserCounterId = (UserId, UserCount, Shard);
 
 impl EntityMemory {
     /// Returns the posts that exist.
@@ -48,6 +51,15 @@ impl EntityMemory {
         context: &Context,
         ids: &[PostId],
     ) -> Result<HashMap<PostId, Arc<PostCounter>>> {
+        self.entities(context, ids).await
+    }
+
+    /// Returns the counters of users that exist.
+    pub(crate) async fn user_counters(
+        &self,
+        context: &Context,
+        ids: &[UserCounterId],
+    ) -> Result<HashMap<UserCounterId, Arc<UserCounter>>> {
         self.entities(context, ids).await
     }
 
@@ -133,6 +145,31 @@ impl CachedEntity for PostCounter {
     }
 }
 
+impl CachedEntity for UserCounter {
+    type Id = UserCounterId;
+
+    fn cache(state: &EntityMemoryState) -> &BoundedCache<UserCounterId, Self> {
+        &state.user_counters
+    }
+
+    fn cache_mut(state: &mut EntityMemoryState) -> &mut BoundedCache<UserCounterId, Self> {
+        &mut state.user_counters
+    }
+
+    fn read_all<'a>(
+        context: &'a Context,
+        ids: &'a [UserCounterId],
+        strong: bool,
+    ) -> EntityRead<'a, Self> {
+        let places = ids.iter().map(|(user, of, shard)| Self::at(user, of, shard));
+        if strong {
+            context.items_at("counts_among", places)
+        } else {
+            context.items_at_eventual("counts_among", places)
+        }
+    }
+}
+
 impl CachedEntity for Upload {
     type Id = MediaKey;
 
@@ -204,6 +241,12 @@ impl MemorySize for Group {
 impl MemorySize for PostCounter {
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.seq.len() + SHORT
+    }
+}
+
+impl MemorySize for UserCounter {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.seq.as_ref().map_or(0, String::len) + SHORT
     }
 }
 

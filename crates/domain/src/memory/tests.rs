@@ -3,7 +3,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_model::table::{Backend, Error, ManualClock, ReadBudget, Store};
-use roundtable_model::{Entity, IdGenerator, samples};
+use roundtable_model::{Entity, IdGenerator, Shard, UserCount, samples};
 use roundtable_testkit::YieldingBackend;
 
 use super::*;
@@ -43,7 +43,7 @@ async fn content(memory: &EntityMemory, context: &Context) -> Option<String> {
     posts.get(&post.id).map(|post| post.content.clone())
 }
 
-fn entries(memory: &EntityMemory) -> [usize; 5] {
+fn entries(memory: &EntityMemory) -> [usize; 6] {
     memory.stats().map(|(_, cache)| cache.entries)
 }
 
@@ -61,7 +61,7 @@ async fn cached_posts_follow_every_change() {
     }
     context.core().table().delete(Post::at(&post.id).delete()).await.unwrap();
     bus.catch_up().await.unwrap();
-    assert_eq!((content(memory, context).await, entries(memory)), (None, [1, 0, 0, 0, 0]));
+    assert_eq!((content(memory, context).await, entries(memory)), (None, [1, 0, 0, 0, 0, 0]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,9 +80,32 @@ async fn users_and_groups_are_cached_like_posts() {
     bus.catch_up().await.unwrap();
     assert!(memory.people(context, &ana).await.unwrap()[&user.id].is_private);
     assert!(memory.groups(context, &runners).await.unwrap()[&group.id].is_private);
-    assert_eq!(entries(memory), [0, 1, 1, 0, 0]);
+    assert_eq!(entries(memory), [0, 1, 1, 0, 0, 0]);
     let [_, (_, people), (_, groups), ..] = memory.stats();
     assert!(people.bytes > 200 && groups.bytes > 100, "{people:?}, {groups:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn counters_of_users_follow_every_change_of_their_shard() {
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.entity_memory());
+    bus.catch_up().await.unwrap();
+    let id = |shard| (samples::user().id, UserCount::Followers, Shard::new(shard).unwrap());
+    let ids = [0, 1, 2].map(id);
+    let counts = async || {
+        bus.catch_up().await.unwrap();
+        let found = memory.user_counters(context, &ids).await.unwrap();
+        ids.each_ref().map(|id| found.get(id).map(|counter| counter.count))
+    };
+    assert_eq!(counts().await, [None, None, None]);
+    for (shard, count) in [(0, 5), (1, 7), (0, 6)] {
+        let (user_id, counter, shard) = id(shard);
+        let counter = UserCounter { user_id, counter, shard, count, ..samples::user_counter() };
+        put(context, &counter).await;
+    }
+    assert_eq!(counts().await, [Some(6), Some(7), None]);
+    let [.., (_, user_counters), _] = memory.stats();
+    assert_eq!((user_counters.lookups, user_counters.misses), (6, 3));
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,7 +116,7 @@ async fn a_repeated_id_is_loaded_once() {
     put(context, &samples::post()).await;
     let id = samples::post().id;
     let found = memory.posts(context, &[id.clone(), id.clone()]).await.unwrap();
-    assert_eq!((found.len(), entries(memory)), (1, [1, 0, 0, 0, 0]));
+    assert_eq!((found.len(), entries(memory)), (1, [1, 0, 0, 0, 0, 0]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,7 +125,7 @@ async fn nothing_is_cached_before_changes_are_received() {
     let (context, memory) = (bus.context(), bus.entity_memory());
     put(context, &samples::post()).await;
     assert!(content(memory, context).await.is_some());
-    assert_eq!(entries(memory), [0; 5]);
+    assert_eq!(entries(memory), [0; 6]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -111,7 +134,7 @@ async fn with_other_writers_nothing_is_cached() {
     let memory = EntityMemory::new(&FeedMemorySettings::default(), false);
     put(bus.context(), &samples::post()).await;
     assert!(content(&memory, bus.context()).await.is_some());
-    assert_eq!(entries(&memory), [0; 5]);
+    assert_eq!(entries(&memory), [0; 6]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,7 +193,7 @@ async fn a_request_may_take_as_much_from_memory_as_it_may_read() {
     };
     let misses = || memory.stats()[0].1.misses;
     assert!(is_too_much(90_000).await, "read from the table");
-    assert_eq!(entries(memory), [0; 5], "nothing of a read that was stopped is cached");
+    assert_eq!(entries(memory), [0; 6], "nothing of a read that was stopped is cached");
     assert!(!is_too_much(130_000).await, "read from the table");
     let read = misses();
     assert!(is_too_much(90_000).await, "from memory");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_model::{Entity as _, Time};
 use roundtable_model::table::{Item, ManualClock, Sequence};
+use roundtable_model::{Entity as _, Time};
 use roundtable_testkit::YieldingBackend;
 
 use super::super::cached_activity::written;
