@@ -1,5 +1,7 @@
 //! Documents with the answers of async-graphql, before our own execution.
 
+#![expect(clippy::unwrap_used, reason = "this is test code")]
+
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 
