@@ -6,6 +6,7 @@
 
 mod accepted;
 mod comparison;
+mod conditions;
 mod generator;
 mod mismatch;
 mod places;

@@ -112,8 +112,9 @@ pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
         page.items.last().is_some_and(|(last, _)| last.activity.created_at.ms() < oldest)
     })?;
     println!("pages_mb {}", growth.next(dir)?);
+    let [(_, posts), (_, people), ..] = ours.figures().entities;
+    println!("posts {}\npeople {}", posts.entries, people.entries);
     let before = ours.figures().memory;
-    println!("posts {}\npeople {}", before.posts, before.people);
     read_down(&ours, most, position, |_| ours.figures().memory.actors > before.actors + STEP)?;
     println!("actors_mb {}", growth.next(dir)?);
     let after = ours.figures().memory;

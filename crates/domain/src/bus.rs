@@ -1,6 +1,6 @@
-//! The live bus: it applies each change of the stream to its sinks, which are the cache behind
-//! feeds, the log of notifications, the topics of live updates, and chat rooms. Nothing else reads
-//! the stream for them; the runner of `streams` reads it for processors.
+//! The live bus: it applies each change of the stream to its sinks, which are the entities in memory,
+//! the cache behind feeds, the log of notifications, the topics of live updates, and chat rooms.
+//! Nothing else reads the stream for them; the runner of `streams` reads it for processors.
 //!
 //! On the embedded store, where all writes go through this process, the bus reads the stream
 //! itself, and callers that need to be current have it read to the end. Elsewhere the relay
@@ -26,8 +26,9 @@ pub(crate) use self::channels::{Channels, Subscriber};
 pub(crate) use self::replay_log::ReplayLog;
 use self::seen_changes::SeenChanges;
 use self::stream_reader::StreamReader;
-use crate::feeds::{CircleCache, FeedMemory};
+use crate::feeds::FeedMemory;
 use crate::live::Topics;
+use crate::memory::EntityMemory;
 use crate::messages::RoomWakeUps;
 use crate::notifications::NotificationLog;
 use crate::{Context, ServiceError};
@@ -59,17 +60,19 @@ struct BusState {
     /// Locked while relayed changes are applied, so that each item's changes stay in order.
     seen: Mutex<SeenChanges>,
     sinks: Sinks,
-    circles: CircleCache,
 }
 
 #[derive(Debug)]
 struct Sinks {
+    entities: EntityMemory,
     feeds: FeedMemory,
     notifications: NotificationLog,
     topics: Topics,
     rooms: RoomWakeUps,
 }
 
+/// The types that are relayed. Those of entities in memory are not among them: where changes are
+/// relayed, other processes write, and no entity is cached.
 static ENTITY_TYPES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut all = [
         FeedMemory::ENTITY_TYPES,
@@ -87,18 +90,19 @@ static ENTITY_TYPES: LazyLock<Vec<&str>> = LazyLock::new(|| {
 impl LiveBus {
     pub fn new(context: Context) -> Self {
         let is_exact = context.store().capabilities().single_process;
+        let memory = &context.settings().feed.memory;
         let sinks = Sinks {
-            feeds: FeedMemory::new(&context.settings().feed.memory, is_exact),
+            entities: EntityMemory::new(memory, is_exact),
+            feeds: FeedMemory::new(memory, is_exact),
             notifications: NotificationLog::default(),
             topics: Topics::default(),
             rooms: RoomWakeUps::default(),
         };
-        let circles = CircleCache::new(context.settings().feed.memory.ties);
         let (reader, catch_up, seen) = Default::default();
-        Self { state: Arc::new(BusState { context, reader, catch_up, seen, sinks, circles }) }
+        Self { state: Arc::new(BusState { context, reader, catch_up, seen, sinks }) }
     }
 
-    /// The entity types whose changes the bus needs.
+    /// The entity types whose changes the bus needs where they are relayed.
     pub fn entity_types() -> &'static [&'static str] {
         &ENTITY_TYPES
     }
@@ -183,9 +187,8 @@ impl LiveBus {
         &self.state.context
     }
 
-    /// The circles of recent readers, checked whenever they are used.
-    pub(crate) fn circles(&self) -> &CircleCache {
-        &self.state.circles
+    pub(crate) fn entity_memory(&self) -> &EntityMemory {
+        &self.state.sinks.entities
     }
 
     pub(crate) fn feed_memory(&self) -> &FeedMemory {
@@ -206,8 +209,9 @@ impl LiveBus {
 }
 
 impl Sinks {
-    fn each(&self) -> [&dyn Sink; 4] {
-        [&self.feeds, &self.notifications, &self.topics, &self.rooms]
+    /// Entities come first: the others wake subscriptions, which then look them up.
+    fn each(&self) -> [&dyn Sink; 5] {
+        [&self.entities, &self.feeds, &self.notifications, &self.topics, &self.rooms]
     }
 }
 

@@ -13,7 +13,7 @@ use roundtable_model::{
 
 use crate::accounts::PasswordHasher;
 use crate::entropy::Entropy;
-use crate::feeds::FeedMemory;
+use crate::memory::EntityMemory;
 use crate::rate_limiter::RateLimiter;
 use crate::{FeedPolicy, LiveBus, Settings};
 
@@ -95,8 +95,7 @@ impl Context {
         self.on(self.store.with_read_budget(budget))
     }
 
-    /// Returns the same context without a read budget: for what is read into a cache that all requests
-    /// share, and that has bounds of its own.
+    /// Returns the same context without a read budget: for what decision 0012 charges to no request.
     #[must_use]
     pub(crate) fn without_read_budget(&self) -> Self {
         self.on(self.store.without_read_budget())
@@ -122,12 +121,12 @@ impl Context {
         Self { bus: Some(bus.clone()), ..self.clone() }
     }
 
-    /// Returns the bus and its memory, with every change until now applied; `None` where memory is
-    /// not exact. If the changes cannot be read, the caller reads the table and gets its error.
-    pub(crate) async fn exact_memory(&self) -> Option<(&LiveBus, &FeedMemory)> {
+    /// Returns the memory of the bus, with every change until now applied; `None` where it is not
+    /// exact. If the changes cannot be read, the caller reads the table and gets its error.
+    pub(crate) async fn exact_memory(&self) -> Option<&EntityMemory> {
         let bus = self.bus.as_ref().filter(|bus| bus.is_exact())?;
         bus.catch_up().await.ok()?;
-        Some((bus, bus.feed_memory()))
+        Some(bus.entity_memory())
     }
 
     pub const fn store(&self) -> &Store {

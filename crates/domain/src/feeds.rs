@@ -6,17 +6,13 @@
 //! reader's own feed where [those are complete](coverage). Every candidate is then checked against
 //! the current state.
 
-mod bounded_cache;
 mod cached_activity;
-mod circles;
-mod clock_cache;
 mod coverage;
 mod home;
 mod live;
 mod memory;
 mod merge;
 mod packed;
-mod pending_loads;
 mod position;
 mod ring;
 mod stored_feed;
@@ -28,13 +24,13 @@ use std::sync::Arc;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Post, User};
 
-pub(crate) use self::circles::CircleCache;
 pub use self::live::LiveFeed;
 pub(crate) use self::memory::FeedMemory;
 pub use self::memory::FeedMemoryStats;
 
 use self::cached_activity::CachedActivity;
 use self::position::FeedPosition;
+use crate::memory::{EntityMemory, EntityMemoryStats};
 use crate::{Context, LiveBus, refusals};
 
 pub const FEED_ITEMS: usize = 50;
@@ -79,9 +75,11 @@ struct Candidates {
     down_to: Option<FeedPosition>,
 }
 
+/// The size and the use of what feeds and other pages read from memory.
 #[derive(Clone, Debug)]
 pub struct FeedStats {
     pub memory: FeedMemoryStats,
+    pub entities: EntityMemoryStats,
     /// Readers with a cached circle.
     pub circles: usize,
     /// Follows, memberships and blocks in all cached circles.
@@ -102,11 +100,20 @@ impl Feeds {
     }
 
     pub fn stats(&self) -> FeedStats {
-        let (circles, ties) = self.bus.circles().stats();
-        FeedStats { memory: self.memory().stats(), circles, ties }
+        let (circles, ties) = self.entities().circles().stats();
+        FeedStats {
+            memory: self.memory().stats(),
+            entities: self.entities().stats(),
+            circles,
+            ties,
+        }
     }
 
     fn memory(&self) -> &FeedMemory {
         self.bus.feed_memory()
+    }
+
+    fn entities(&self) -> &EntityMemory {
+        self.bus.entity_memory()
     }
 }

@@ -36,6 +36,7 @@ mod likes;
 pub mod limits;
 mod live;
 mod media;
+mod memory;
 mod messages;
 mod milestones;
 mod moderation;
@@ -85,6 +86,7 @@ pub use media::{
     DeclaredFile, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError, MediaUrl,
     NewUpload, SignedUpload, UploadInstructions,
 };
+pub use memory::{CacheStats, EntityMemoryStats};
 pub use messages::{LiveRoom, MESSAGE_ITEMS, Messages, NewMessage};
 pub use milestones::{MilestoneChange, MilestoneError, Milestones, NewMilestone};
 pub use moderation::{

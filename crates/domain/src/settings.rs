@@ -183,7 +183,7 @@ pub struct PromotionSettings {
     pub per_day_min: u64,
 }
 
-/// Sizes of the feed cache.
+/// Sizes of the caches behind feeds and other pages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FeedMemorySettings {
@@ -197,6 +197,7 @@ pub struct FeedMemorySettings {
     pub people: usize,
     pub groups: usize,
     pub post_counters: usize,
+    pub user_counters: usize,
     pub uploads: usize,
     /// Follows and blocks of all readers, in total.
     pub ties: usize,
@@ -375,6 +376,7 @@ impl Default for FeedMemorySettings {
             people: 100_000,
             groups: 20_000,
             post_counters: 200_000,
+            user_counters: 200_000,
             uploads: 100_000,
             ties: 2_000_000,
         }

@@ -4,12 +4,14 @@
 //! the facts are those of the moment: [`Context::viewer_access`] reads them strongly for each request, or
 //! takes them from memory that has applied the whole log, which only the embedded store offers.
 //!
-//! [`ViewerAccess::from_memory`] decides from what its caller has in memory. Home feeds use it if the
-//! reader's relations are settled: they have the version that a strong read has just returned, and were
+//! [`Context::access_by_relations`] decides by relations that its caller has in memory. Home feeds use it
+//! if the reader's circle is settled: it has the version that a strong read has just returned, and was
 //! not read from an index that may have lagged. On stores other than the embedded one, users and groups
 //! are then read for the request, but not strongly, so that a suspension may show a moment later there.
 //!
-//! This module depends on no feature: a feature implements [`KnownRelations`] for what it holds.
+//! This module depends on memory and on no feature. It sees a circle through [`KnownRelations`] only.
+
+mod remembered;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -21,18 +23,8 @@ use roundtable_model::{
     FollowStatus, GroupId, MemberStatus, ModerationStatus, Result, UserId, UserStatus, Visibility,
 };
 
+pub(crate) use self::remembered::KnownRelations;
 use crate::{Caller, Context};
-
-/// A viewer's relations to users and groups, held in memory.
-pub(crate) trait KnownRelations {
-    /// Returns whether the viewer follows this user and was accepted.
-    fn follows(&self, user: &UserId) -> bool;
-
-    /// Returns whether the viewer blocked this user, or the other way round.
-    fn is_blocked(&self, user: &UserId) -> bool;
-
-    fn is_active_member(&self, group: &GroupId) -> bool;
-}
 
 /// One viewer's access to some users and groups.
 #[derive(Debug, Default)]
@@ -112,37 +104,6 @@ impl Context {
         let own = ViewedUser::stranger(Arc::new(profile.clone()));
         relations.access.people.insert(profile.id.clone(), own);
         Ok(relations.for_viewer(caller))
-    }
-
-    /// Returns a viewer's access from memory; `None` if that is not exact, or if the viewer's circle is
-    /// not there. Admins see more of a profile than memory holds.
-    async fn remembered_access(
-        &self,
-        viewer: Option<&Caller>,
-        people: &HashSet<&UserId>,
-        groups: &HashSet<&GroupId>,
-    ) -> Result<Option<ViewerAccess>> {
-        if viewer.is_some_and(|viewer| viewer.roles.admin) {
-            return Ok(None);
-        }
-        let Some((bus, memory)) = self.exact_memory().await else { return Ok(None) };
-        let viewer_id = viewer.map(|viewer| &viewer.user_id);
-        let others: Vec<UserId> =
-            people.iter().copied().filter(|id| Some(*id) != viewer_id).cloned().collect();
-        let groups: Vec<GroupId> = groups.iter().copied().cloned().collect();
-        let Some(viewer) = viewer else {
-            let (people, groups) =
-                try_join(memory.people(self, &others), memory.groups(self, &groups)).await?;
-            return Ok(Some(ViewerAccess::of_stranger(people, groups)));
-        };
-        let Some(circle) = bus.circles().cached(self, &viewer.user_id).await? else {
-            return Ok(None);
-        };
-        let own = self.core().profile(&viewer.user_id).strong().get();
-        let (mut people, groups, own) =
-            try_join3(memory.people(self, &others), memory.groups(self, &groups), own).await?;
-        people.extend(own.map(|own| (viewer.user_id.clone(), Arc::new(own))));
-        Ok(Some(ViewerAccess::from_memory(&*circle, viewer, people, groups)))
     }
 
     /// Reads the facts, before the viewer's own state is applied.
@@ -255,44 +216,6 @@ impl Deref for ViewerRelations {
 }
 
 impl ViewerAccess {
-    /// Derives access from relations, users and groups in memory, without a read. The relations
-    /// must be as current as a strong read, and `people` must include the viewer.
-    pub(crate) fn from_memory(
-        relations: &impl KnownRelations,
-        viewer: &Caller,
-        people: HashMap<UserId, Arc<User>>,
-        groups: HashMap<GroupId, Arc<Group>>,
-    ) -> Self {
-        let viewed_user = |(id, profile): (UserId, Arc<User>)| {
-            // A circle also has its reader, who does not follow themselves.
-            let is_followed = id != viewer.user_id && relations.follows(&id);
-            let is_blocked = relations.is_blocked(&id);
-            (id, ViewedUser { profile, is_followed, is_blocked })
-        };
-        let membership = |(id, group): (GroupId, Arc<Group>)| {
-            let is_active = relations.is_active_member(&id);
-            (id, ViewedGroup { group, is_active })
-        };
-        let people = people.into_iter().map(viewed_user).collect();
-        let groups = groups.into_iter().map(membership).collect();
-        Self { viewer: None, staff: false, people, groups }.for_viewer(viewer)
-    }
-
-    /// Derives the access of an anonymous viewer from users and groups in memory.
-    fn of_stranger(
-        people: HashMap<UserId, Arc<User>>,
-        groups: HashMap<GroupId, Arc<Group>>,
-    ) -> Self {
-        let viewed_user = |(id, profile)| (id, ViewedUser::stranger(profile));
-        let viewed_group = |(id, group)| (id, ViewedGroup { group, is_active: false });
-        Self {
-            viewer: None,
-            staff: false,
-            people: people.into_iter().map(viewed_user).collect(),
-            groups: groups.into_iter().map(viewed_group).collect(),
-        }
-    }
-
     /// Applies the viewer's own state. A suspended or deleted viewer sees what a stranger does:
     /// their follows and memberships no longer grant access.
     fn for_viewer(mut self, viewer: &Caller) -> Self {

@@ -77,7 +77,8 @@ fn copy_all(shared: &SharedState, into: &Path, log: &DirectoryDisk) -> Result<u6
     // listed afterwards, so that the one where the tree ends is among them.
     let (_pin, _) = shared.log.pin();
     shared.view.tree.copy_to(into)?;
-    let applied = Tree::open(into, true)?.applied()?;
+    let tree = Tree::open(into, true)?;
+    let applied = tree.applied()?;
     // Everything visible now is in the log, and the tree's copy has nothing beyond it.
     let until = RestorePoint::Sequence(shared.view.visible());
     let (_, segments) = shared.log.pin();
@@ -88,6 +89,11 @@ fn copy_all(shared: &SharedState, into: &Path, log: &DirectoryDisk) -> Result<u6
             break;
         }
     }
+    // The copied log may define an order that the tree did not have when it was copied.
+    if shared.catalog.read().has_order() {
+        tree.mark_ordered()?;
+    }
+    drop(tree);
     sync_directory(into).and_then(|()| sync_parent(into)).map_err(fault("sync", into))?;
     Ok(reached)
 }

@@ -54,6 +54,11 @@ impl Catalog {
         self.tables.values()
     }
 
+    /// Returns whether a table has an order.
+    pub(crate) fn has_order(&self) -> bool {
+        self.tables().any(|entry| entry.definition.order.is_some())
+    }
+
     /// Returns the numbers of deleted tables whose data is not yet fully removed.
     pub(crate) fn unreclaimed(&self) -> impl Iterator<Item = u16> {
         self.unreclaimed.iter().copied()

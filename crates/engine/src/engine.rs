@@ -80,6 +80,10 @@ impl Engine {
             &mut |record, position| replay.apply(&record, position),
         )?;
         let OpenedLog { log, appender, cut_bytes } = opened;
+        // A restored tree may be older than the order in the log.
+        if replay.catalog.has_order() {
+            replay.view.tree.mark_ordered()?;
+        }
         if cut_bytes > 0 {
             tracing::warn!(
                 cut_bytes,

@@ -374,7 +374,7 @@ impl<'v> CommitGroup<'v> {
     fn create_table(&mut self, definition: &TableDefinition) -> Result<()> {
         let Ok(existing) = self.catalog.get(&definition.name) else {
             let number = self.catalog.next_number()?;
-            return self.change_catalog(catalog::table_row(number, definition, true));
+            return self.define_table(number, definition, true);
         };
         let (number, ordered) = (existing.number, &existing.definition.order);
         let is_same = existing.definition.is_same_but_order(definition);
@@ -382,11 +382,21 @@ impl<'v> CommitGroup<'v> {
             // An order is no reason to refuse a table to callers who do not know of it.
             None if is_same => Ok(()),
             Some(_) if is_same && *ordered == definition.order => Ok(()),
-            Some(_) if is_same && ordered.is_none() => {
-                self.change_catalog(catalog::table_row(number, definition, false))
-            }
+            Some(_) if is_same && ordered.is_none() => self.define_table(number, definition, false),
             _ => Err(Error::TableExists { table: definition.name.clone() }),
         }
+    }
+
+    fn define_table(
+        &mut self,
+        number: u16,
+        definition: &TableDefinition,
+        is_ordered: bool,
+    ) -> Result<()> {
+        if definition.order.is_some() {
+            self.view.tree.mark_ordered()?;
+        }
+        self.change_catalog(catalog::table_row(number, definition, is_ordered))
     }
 
     fn delete_table(&mut self, name: &str) -> Result<()> {

@@ -22,7 +22,11 @@ pub(crate) const FILE: &str = "tree.mdb";
 const APPLIED: &[u8] = b"applied";
 const APPLYING: &[u8] = b"applying";
 const FORMAT: &[u8] = b"format";
-const FORMAT_VERSION: &[u8] = b"1";
+/// A tree whose tables have no order.
+const FORMAT_PLAIN: &[u8] = b"1";
+/// A tree that may have an order. Programs that know only the format before refuse it: they would
+/// leave their items out of the order, and nothing would tell.
+const FORMAT_ORDERED: &[u8] = b"2";
 const CHECKSUM_BYTES: usize = 4;
 /// Each reading thread takes a slot for its lifetime.
 const READERS_MAX: u32 = 4096;
@@ -38,6 +42,8 @@ pub(crate) struct Tree {
     items: TreeDatabase,
     entries: TreeDatabase,
     meta: TreeDatabase,
+    /// Whether commits are synced.
+    sync: bool,
 }
 
 pub(crate) type ReadTxn<'a> = RoTxn<'a, WithTls>;
@@ -80,22 +86,23 @@ fn open_env(path: &Path, sync: bool) -> Result<Env> {
     }
 }
 
-/// Fails if the tree has another format version; marks a new tree.
+/// Fails if the tree has an unknown format; marks a new tree.
 fn check_format(env: &Env, meta: TreeDatabase) -> Result<()> {
     let mut txn = env.write_txn().map_err(fault("open"))?;
     match meta.get(&txn, FORMAT).map_err(fault("read"))? {
-        Some(FORMAT_VERSION) => return Ok(()),
+        Some(FORMAT_PLAIN | FORMAT_ORDERED) => return Ok(()),
         Some(other) => {
             return Err(Error::Damaged {
                 location: FILE.to_owned(),
                 detail: format!(
-                    "its format is {:?}, this program reads {:?}",
+                    "its format is {:?}, this program reads {:?} and {:?}",
                     String::from_utf8_lossy(other),
-                    String::from_utf8_lossy(FORMAT_VERSION)
+                    String::from_utf8_lossy(FORMAT_PLAIN),
+                    String::from_utf8_lossy(FORMAT_ORDERED)
                 ),
             });
         }
-        None => meta.put(&mut txn, FORMAT, FORMAT_VERSION).map_err(fault("write"))?,
+        None => meta.put(&mut txn, FORMAT, FORMAT_PLAIN).map_err(fault("write"))?,
     }
     txn.commit().map_err(fault("commit"))
 }
@@ -116,7 +123,20 @@ impl Tree {
         });
         let (items, entries, meta) = created.map_err(fault("open"))?.unwrap_commit();
         check_format(&env, meta)?;
-        Ok(Self { env, items, entries, meta })
+        Ok(Self { env, items, entries, meta, sync })
+    }
+
+    /// Marks the tree as one that may have an order, durably: before the log has the definition of
+    /// the first table with one.
+    pub(crate) fn mark_ordered(&self) -> Result<()> {
+        let mut txn = self.env.write_txn().map_err(fault("write"))?;
+        let format = self.meta.get(&txn, FORMAT).map_err(fault("read"))?;
+        if format != Some(FORMAT_ORDERED) {
+            self.meta.put(&mut txn, FORMAT, FORMAT_ORDERED).map_err(fault("write"))?;
+            txn.commit().map_err(fault("commit"))?;
+        }
+        // Even if it was marked before: the sync may be what failed then.
+        if self.sync { self.sync() } else { Ok(()) }
     }
 
     /// Begins a read transaction. A thread may have only one at a time.
@@ -283,5 +303,20 @@ impl<'t> TreeIterator<'t> {
         }
         .transpose()
         .map_err(fault("read"))
+    }
+}
+
+#[cfg(test)]
+impl Tree {
+    pub(crate) fn format(&self) -> Option<String> {
+        let txn = self.read().ok()?;
+        let format = self.meta.get(&txn, FORMAT).ok()??;
+        Some(String::from_utf8_lossy(format).into_owned())
+    }
+
+    pub(crate) fn set_format(&self, format: &str) -> Result<()> {
+        let mut txn = self.env.write_txn().map_err(fault("write"))?;
+        self.meta.put(&mut txn, FORMAT, format.as_bytes()).map_err(fault("write"))?;
+        txn.commit().map_err(fault("commit"))
     }
 }

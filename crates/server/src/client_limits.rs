@@ -50,7 +50,7 @@ impl ClientLimits {
                 ClientKey::Account(_) => (self.maxima.account, ClientLimitReached::Account),
                 ClientKey::Network(_) => (self.maxima.network, ClientLimitReached::Network),
             };
-            if counts.get(key).is_some_and(|count| *count >= max) {
+            if counts.get(key).copied().unwrap_or(0) >= max {
                 return Err(reached);
             }
         }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Error, Item, Result};
+use crate::{Error, Result};
 
-/// The bytes that the reads of one request, or event, may still return, all handles together. Without it,
-/// a short request could fill the memory with what it reads.
+/// The bytes that one request, or event, may still read, all handles together, and caches in place of the
+/// table. Without it, a short request could fill the memory with what it reads.
 #[derive(Debug)]
 pub struct ReadBudget {
     max: usize,
@@ -37,9 +37,8 @@ impl ReadBudget {
         self.pool.used.fetch_sub(self.used.swap(0, Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Charges items that were read; an error once they exceed a budget.
-    pub(crate) fn charge<'a>(&self, items: impl Iterator<Item = &'a Item>) -> Result<()> {
-        let bytes: usize = items.map(Item::size).sum();
+    /// Charges bytes that were read; an error once they exceed a budget.
+    pub(crate) fn charge(&self, bytes: usize) -> Result<()> {
         let own = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let all = self.pool.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if own > self.max {
@@ -61,24 +60,21 @@ impl Drop for ReadBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item;
 
     #[test]
     fn a_pool_is_shared_by_all_that_are_under_way() {
-        let items = [item! { "PK" => "a".repeat(98) }];
-        assert_eq!(items[0].size(), 100);
         let pool = Arc::new(ReadPool::new(250));
         let budget = || ReadBudget::new(200, Arc::clone(&pool));
         let (one, other) = (budget(), budget());
-        one.charge(items.iter()).unwrap();
-        other.charge(items.iter()).unwrap();
-        assert!(matches!(other.charge(items.iter()), Err(Error::ReadPoolFull)));
+        one.charge(100).unwrap();
+        other.charge(100).unwrap();
+        assert!(matches!(other.charge(100), Err(Error::ReadPoolFull)));
         drop(other);
-        one.charge(items.iter()).unwrap();
-        let too_much = one.charge(items.iter());
+        one.charge(100).unwrap();
+        let too_much = one.charge(100);
         assert!(matches!(too_much, Err(Error::ReadBudget { bytes_max: 200 })), "{too_much:?}");
         one.renew();
         assert_eq!(pool.used.load(Ordering::Relaxed), 0);
-        one.charge(items.iter()).unwrap();
+        one.charge(100).unwrap();
     }
 }

@@ -50,9 +50,14 @@ impl Store {
     /// Charges items that were read to the budget, if there is one.
     fn charge<'a>(&self, items: impl IntoIterator<Item = &'a Item>) -> Result<()> {
         match &self.read_budget {
-            Some(budget) => budget.charge(items.into_iter()),
+            Some(budget) => budget.charge(items.into_iter().map(Item::size).sum()),
             None => Ok(()),
         }
+    }
+
+    /// Charges what a cache held in place of the table. Counts the bytes only if there is a budget.
+    pub fn charge_cached(&self, bytes: impl FnOnce() -> usize) -> Result<()> {
+        self.read_budget.as_ref().map_or(Ok(()), |budget| budget.charge(bytes()))
     }
 
     pub fn capabilities(&self) -> Capabilities {

@@ -18,6 +18,7 @@ pub(crate) struct AcceptedDifference {
 /// Both answers to a document, with all cursors made equal.
 pub(crate) struct Answers<'a> {
     pub(crate) query: &'a str,
+    pub(crate) variables: &'a Value,
     pub(crate) expected: &'a Value,
     pub(crate) found: &'a Value,
 }

@@ -50,11 +50,11 @@ impl Comparison {
         self.executed += usize::from(has_data(expected) && has_data(found));
         let data = found.answer.get("data").is_some_and(|data| !data.is_null());
         self.answered += usize::from(data);
-        let writes = expected.writes;
+        let (writes, variables) = (expected.writes, &expected.variables);
         let mut kinds = Vec::new();
         let mut add = |comparison: &mut Self, query: &str, expected: &Value, found: &Value| {
             let (expected, found) = (normalized(query, expected), normalized(query, found));
-            let answers = Answers { query, expected: &expected, found: &found };
+            let answers = Answers { query, variables, expected: &expected, found: &found };
             for mismatch in mismatches(&expected, &found) {
                 let accepted = AcceptedDifference::of(&mismatch, &answers);
                 kinds.push(accepted.map(|accepted| accepted.name));

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::accepted::{Answers, errors_at};
+use super::conditions::takes_default;
 use super::mismatch::{Mismatch, MismatchKind};
 
 /// Returns the last field in a place, without the digit of a generated alias.
@@ -61,13 +62,17 @@ pub(super) fn is_unknown_node(mismatch: &Mismatch<'_>, answers: &Answers<'_>) ->
         }
 }
 
+/// Returns whether the only file of the town that cannot be fetched is missing: the second of two in a post.
 pub(super) fn is_missing_file(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
-    let length = |side: Option<&Value>| side.and_then(Value::as_array).map(Vec::len);
+    let (Some(Value::Array(expected)), Some(Value::Array(found))) =
+        (mismatch.expected, mismatch.found)
+    else {
+        return false;
+    };
     mismatch.kind == MismatchKind::Data
         && field_of(&mismatch.place) == "media"
-        && length(mismatch.found)
-            .zip(length(mismatch.expected))
-            .is_some_and(|(found, expected)| found < expected)
+        && expected.len() == 2
+        && *found == expected[..1]
 }
 
 pub(super) fn is_failed_field(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
@@ -112,18 +117,9 @@ pub(super) fn is_repeated_error(mismatch: &Mismatch<'_>, answers: &Answers<'_>) 
 }
 
 pub(super) fn is_default_of_condition(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
-    let mut declared = answers.query.split("Boolean! = ").skip(1);
-    let is_condition = |variable: &str| {
-        answers.query.contains(&format!("@skip(if: {variable})"))
-            || answers.query.contains(&format!("@include(if: {variable})"))
-    };
-    let mut names = answers.query.split(['(', ',', ' ']).filter(|word| word.starts_with("$v"));
-    let is_used = names.any(|name| is_condition(name.trim_end_matches(':')));
-    let kinds = [MismatchKind::Data, MismatchKind::Error];
-    declared.next().is_some()
-        && is_used
-        && kinds.contains(&mismatch.kind)
+    matches!(mismatch.kind, MismatchKind::Data | MismatchKind::Error)
         && (mismatch.expected.is_none() || mismatch.found.is_none())
+        && takes_default(answers.query, answers.variables, &mismatch.place)
 }
 
 /// Sorts all lists in a value.

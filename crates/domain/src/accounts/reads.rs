@@ -1,16 +1,18 @@
 //! Profiles by id, nickname, handle and e-mail address, and user counters (R21, R42).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures::future::{try_join, try_join_all};
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{User, UserCounter};
-use roundtable_model::{Email, Handle, Nickname, Shards, UserCount, UserId};
+use roundtable_model::{Email, Handle, Nickname, Shard, UserCount, UserId};
 
 use super::{AccountError, Accounts, shared_profile};
 use crate::Caller;
+use crate::memory::UserCounterId;
 
+/// The counts of a profile that have no shards.
+const UNSHARDED: [UserCount; 3] = [UserCount::Following, UserCount::Posts, UserCount::Xp];
 /// Experience needed for level two.
 const LEVEL_XP: u64 = 100;
 
@@ -127,26 +129,32 @@ impl Accounts {
     ) -> Result<Vec<Option<UserCounts>>, AccountError> {
         let access = self.context.viewer_access(viewer, ids, []).await?;
         let mut counts: HashMap<UserId, UserCounts> = HashMap::new();
-        let mut by_shards: BTreeMap<Shards, Vec<UserId>> = BTreeMap::new();
+        let mut parts: Vec<UserCounterId> = Vec::new();
         for user in ids.iter().filter_map(|id| access.visible_user(id)) {
             if counts.insert(user.id.clone(), UserCounts::default()).is_none() {
-                by_shards.entry(user.follower_shards).or_default().push(user.id.clone());
+                let part = |of, shard| (user.id.clone(), of, shard);
+                let shards = user.follower_shards.iter();
+                parts.extend(shards.map(|shard| part(UserCount::Followers, shard)));
+                parts.extend(UNSHARDED.map(|of| part(of, Shard::ZERO)));
             }
         }
-        let visible: Vec<UserId> = counts.keys().cloned().collect();
-        let core = self.context.core();
-        let followers = by_shards
-            .iter()
-            .map(|(shards, ids)| core.counts_among(ids, &UserCount::Followers, *shards).get());
-        let others = [UserCount::Following, UserCount::Posts, UserCount::Xp];
-        let others = others.iter().map(|of| core.counts_among(&visible, of, Shards::ONE).get());
-        let (followers, others) = try_join(try_join_all(followers), try_join_all(others)).await?;
-        for counter in followers.into_iter().chain(others).flatten().flatten() {
+        for counter in self.counters(&parts).await? {
             if let Some(counts) = counts.get_mut(&counter.user_id) {
                 counts.add(&counter);
             }
         }
         Ok(ids.iter().map(|id| counts.get(id).copied()).collect())
+    }
+
+    /// Returns the counters that exist: from memory where that is exact.
+    async fn counters(&self, ids: &[UserCounterId]) -> Result<Vec<Arc<UserCounter>>, AccountError> {
+        if let Some(memory) = self.context.exact_memory().await {
+            let counters = memory.user_counters(&self.context, ids).await?;
+            return Ok(counters.into_values().collect());
+        }
+        let places = ids.iter().map(|(user, of, shard)| UserCounter::at(user, of, shard));
+        let counters = self.context.items_at_eventual("counts_among", places).await?;
+        Ok(counters.into_iter().flatten().map(Arc::new).collect())
     }
 }
 

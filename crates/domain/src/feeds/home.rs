@@ -9,7 +9,6 @@ use roundtable_model::entities::{Activity, FeedItem, Post, User};
 use roundtable_model::{ActivityId, ActorId, Cursor, InvalidValue, ObjectType, Span, Time, UserId};
 
 use super::cached_activity::CachedActivity;
-use super::circles::Circle;
 use super::position::FeedPosition;
 use super::ring::RingWalk;
 use super::stored_feed::StoredFeed;
@@ -17,6 +16,7 @@ use super::walk::{WalkBounds, walk_activities};
 use super::{Candidates, FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds};
 use crate::accounts::{sees_email, shared_profile};
 use crate::activities::ActivityObjects;
+use crate::memory::Circle;
 use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
 /// Activities of all actors that a page passes for each home in a circle, before homes are read one by
@@ -46,8 +46,7 @@ impl Feeds {
         if below.is_none() {
             self.remember_own(&me).await?;
         }
-        let circle =
-            self.bus.circles().of(&self.context, &me.id).await.map_err(ServiceError::from)?;
+        let circle = self.circle_of(&me.id).await?;
         let mut stored = StoredFeed::new(&self.context, &me.id, &circle);
         let (mut items, mut scanned, mut is_dense) = (Vec::with_capacity(wanted + 1), 0, true);
         loop {
@@ -93,8 +92,7 @@ impl Feeds {
     ) -> Result<Vec<Option<FeedEntry>>, FeedError> {
         let me = self.context.authorize_read(caller).await?;
         self.bus.catch_up().await?;
-        let circle =
-            self.bus.circles().of(&self.context, &me.id).await.map_err(ServiceError::from)?;
+        let circle = self.circle_of(&me.id).await?;
         let at = positions.iter().map(|(home, at, id)| Activity::at(home, at, id));
         let found = self.context.items_at("activity", at).await?.into_iter().flatten();
         let entries = found.map(|activity| Arc::new(CachedActivity::of(&activity)));
@@ -103,6 +101,11 @@ impl Feeds {
         let visible: HashMap<ActivityId, FeedEntry> =
             visible.into_iter().map(|entry| (entry.activity.activity_id.clone(), entry)).collect();
         Ok(positions.iter().map(|(_, _, id)| visible.get(id).cloned()).collect())
+    }
+
+    /// Returns a reader's current circle.
+    pub(super) async fn circle_of(&self, reader: &UserId) -> Result<Arc<Circle>, ServiceError> {
+        Ok(self.entities().circles().of(&self.context, reader).await?)
     }
 
     /// Adds the reader's own newest activities where memory may lag.
@@ -170,22 +173,15 @@ impl Feeds {
         circle: &Circle,
         candidates: Vec<(Arc<CachedActivity>, FeedSource)>,
     ) -> Result<Vec<FeedEntry>, ServiceError> {
-        let (context, memory) = (&self.context, self.memory());
+        let (context, memory) = (&self.context, self.entities());
         let (entries, sources): (Vec<_>, Vec<_>) = candidates.into_iter().unzip();
         let activities: Vec<_> = entries.iter().map(|entry| entry.activity()).collect();
         let posts = |ids: Vec<_>| async move { Ok(memory.posts(context, &ids).await?) };
         let objects = ActivityObjects::of(context, &activities, posts).await?;
         let (people, groups) = (objects.people(&activities), objects.groups(&activities));
         let access = if circle.is_settled {
-            let others: Vec<UserId> = people.into_iter().filter(|id| *id != me.id).collect();
-            let groups: Vec<_> = groups.into_iter().collect();
-            let loaded = futures::future::try_join(
-                memory.people(context, &others),
-                memory.groups(context, &groups),
-            );
-            let (mut people, groups) = loaded.await?;
-            people.insert(me.id.clone(), Arc::new(me.clone()));
-            ViewerAccess::from_memory(circle, caller, people, groups)
+            let own = Some(Arc::new(me.clone()));
+            context.access_by_relations(memory, circle, (caller, own), people, groups).await?
         } else {
             context.viewer_access_of(caller, me, &people, &groups).await?.into_access()
         };

@@ -149,7 +149,7 @@ impl LiveFeed {
         // Content may have been hidden since the log was written.
         bus.catch_up().await?;
         let me = context.authorize_read(&self.caller).await?;
-        let circle = bus.circles().of(context, &me.id).await.map_err(ServiceError::from)?;
+        let circle = self.feeds.circle_of(&me.id).await?;
         let is_new = |entry: &&Arc<CachedActivity>| !self.expected.contains(&entry.position.id);
         let mine = entries.iter().filter(|entry| circle.includes(entry)).filter(is_new).cloned();
         let visible = self

@@ -1,25 +1,20 @@
-//! The cache behind feeds and other pages: the latest activities of all actors, the newest of single
-//! actors, and posts with their counters, users, groups and uploads.
+//! The cache behind feeds: the latest activities of all actors, and the newest of single actors.
 //!
 //! It is exact where all writes go through this process, because readers first read the stream to
-//! its end. Elsewhere activities arrive a moment later, and nothing else is cached.
+//! its end. Elsewhere activities arrive a moment later.
 
 mod changes;
-mod entities;
 mod load;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use roundtable_model::entities::{Activity, Group, Post, PostCounter, Upload, User};
+use roundtable_model::entities::Activity;
 use roundtable_model::table::Change;
-use roundtable_model::{ActivityId, ActorId, FromItem as _, GroupId, MediaKey, PostId, UserId};
+use roundtable_model::{ActivityId, ActorId, FromItem as _};
 
 use self::changes::FeedChange;
-use self::entities::update_cached;
-use super::bounded_cache::BoundedCache;
 use super::cached_activity::CachedActivity;
 use super::merge::MergedTails;
 use super::position::FeedPosition;
@@ -39,32 +34,12 @@ pub(crate) struct FeedMemory {
     log: ActivityLog,
     is_exact: bool,
     settings: FeedMemorySettings,
-    lookups: Lookups,
-}
-
-/// Lookups of entities since the process started.
-#[derive(Debug, Default)]
-struct Lookups {
-    all: AtomicU64,
-    missed: AtomicU64,
-}
-
-impl Lookups {
-    fn count(&self, all: usize, missed: usize) {
-        self.all.fetch_add(all as u64, Ordering::Relaxed);
-        self.missed.fetch_add(missed as u64, Ordering::Relaxed);
-    }
 }
 
 #[derive(Debug)]
 struct FeedMemoryState {
     ring: RecentRing,
     tails: Tails,
-    posts: BoundedCache<PostId, Post>,
-    people: BoundedCache<UserId, User>,
-    groups: BoundedCache<GroupId, Group>,
-    post_counters: BoundedCache<PostId, PostCounter>,
-    uploads: BoundedCache<MediaKey, Upload>,
     /// True while changes are being received. Without them, anything loaded could be outdated unnoticed.
     is_following: bool,
 }
@@ -80,32 +55,13 @@ pub struct FeedMemoryStats {
     pub actor_entries: usize,
     /// Including the actors themselves.
     pub actor_bytes: usize,
-    pub posts: usize,
-    pub post_bytes: usize,
-    pub people: usize,
-    pub people_bytes: usize,
-    pub groups: usize,
-    pub group_bytes: usize,
-    pub post_counters: usize,
-    pub post_counter_bytes: usize,
-    pub uploads: usize,
-    pub upload_bytes: usize,
-    /// Entities looked up since the process started, and those of them that had to be read.
-    pub lookups: u64,
-    pub missed_lookups: u64,
 }
 
 impl FeedMemory {
     pub(crate) fn new(settings: &FeedMemorySettings, is_exact: bool) -> Self {
-        let capacity = |max| if is_exact { max } else { 0 };
         let state = FeedMemoryState {
             ring: RecentRing::new(settings.recent),
             tails: Tails::new(settings.each, settings.actors),
-            posts: BoundedCache::new(capacity(settings.posts)),
-            people: BoundedCache::new(capacity(settings.people)),
-            groups: BoundedCache::new(capacity(settings.groups)),
-            post_counters: BoundedCache::new(capacity(settings.post_counters)),
-            uploads: BoundedCache::new(capacity(settings.uploads)),
             is_following: !is_exact,
         };
         Self {
@@ -113,7 +69,6 @@ impl FeedMemory {
             log: ReplayLog::default(),
             is_exact,
             settings: settings.clone(),
-            lookups: Lookups::default(),
         }
     }
 
@@ -164,44 +119,14 @@ impl FeedMemory {
         let state = self.state.read();
         let (recent, recent_bytes) = state.ring.stats();
         let (actors, actor_entries, actor_bytes) = state.tails.stats();
-        let (posts, post_bytes) = state.posts.stats();
-        let (people, people_bytes) = state.people.stats();
-        let (groups, group_bytes) = state.groups.stats();
-        let (post_counters, post_counter_bytes) = state.post_counters.stats();
-        let (uploads, upload_bytes) = state.uploads.stats();
-        FeedMemoryStats {
-            recent,
-            recent_bytes,
-            actors,
-            actor_entries,
-            actor_bytes,
-            posts,
-            post_bytes,
-            people,
-            people_bytes,
-            groups,
-            group_bytes,
-            post_counters,
-            post_counter_bytes,
-            uploads,
-            upload_bytes,
-            lookups: self.lookups.all.load(Ordering::Relaxed),
-            missed_lookups: self.lookups.missed.load(Ordering::Relaxed),
-        }
+        FeedMemoryStats { recent, recent_bytes, actors, actor_entries, actor_bytes }
     }
 }
 
 impl FeedMemory {
-    pub(crate) const ENTITY_TYPES: &[&str] = &[
-        Activity::ENTITY.name,
-        Post::ENTITY.name,
-        User::ENTITY.name,
-        Group::ENTITY.name,
-        PostCounter::ENTITY.name,
-        Upload::ENTITY.name,
-    ];
+    pub(crate) const ENTITY_TYPES: &[&str] = &[Activity::ENTITY.name];
 
-    fn apply_one(&self, state: &mut FeedMemoryState, change: FeedChange<'_>) {
+    fn apply_one(&self, state: &mut FeedMemoryState, change: FeedChange) {
         match change {
             FeedChange::ActivityAdded(entry) => {
                 state.remember(&entry);
@@ -211,11 +136,6 @@ impl FeedMemory {
                 state.ring.remove(&position);
                 state.tails.remove(&home, &position);
             }
-            FeedChange::Post(id, item) => update_cached::<Post>(state, &id, item),
-            FeedChange::User(id, item) => update_cached::<User>(state, &id, item),
-            FeedChange::Group(id, item) => update_cached::<Group>(state, &id, item),
-            FeedChange::PostCounter(id, item) => update_cached::<PostCounter>(state, &id, item),
-            FeedChange::Upload(key, item) => update_cached::<Upload>(state, &key, item),
             FeedChange::Undecodable => self.clear(state),
         }
     }
@@ -224,11 +144,6 @@ impl FeedMemory {
     fn clear(&self, state: &mut FeedMemoryState) {
         state.ring.clear();
         state.tails.clear();
-        state.posts.clear();
-        state.people.clear();
-        state.groups.clear();
-        state.post_counters.clear();
-        state.uploads.clear();
         self.log.mark_gap();
     }
 }
@@ -237,7 +152,7 @@ impl Sink for FeedMemory {
     /// Applying a change again, together with all that followed it, is harmless.
     fn apply(&self, changes: &[Change]) {
         // Irrelevant changes, which are most, are dropped before the lock is taken.
-        let changes: Vec<FeedChange<'_>> = changes.iter().filter_map(FeedChange::of).collect();
+        let changes: Vec<FeedChange> = changes.iter().filter_map(FeedChange::of).collect();
         if changes.is_empty() {
             return;
         }

@@ -9,11 +9,11 @@ use roundtable_model::entities::{Activity, ActorHead, FeedItem, Promotion};
 use roundtable_model::{ActorId, ObjectType, Result, Span, Time, UserId};
 
 use super::cached_activity::CachedActivity;
-use super::circles::Circle;
 use super::coverage::{CopyBounds, Coverage};
 use super::position::FeedPosition;
 use super::{Candidates, FeedSource};
 use crate::Context;
+use crate::memory::Circle;
 
 const READ_MAX: usize = 900;
 

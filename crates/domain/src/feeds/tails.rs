@@ -5,10 +5,9 @@ use std::sync::Arc;
 use roundtable_model::{ActorId, Time};
 
 use super::cached_activity::CachedActivity;
-use super::clock_cache::ClockCache;
 use super::packed::PackedActivities;
-use super::pending_loads::{LoadTicket, PendingLoads};
 use super::position::FeedPosition;
+use crate::memory::{ClockCache, LoadTicket, PendingLoads};
 
 /// The newest activities of one actor, without gaps.
 #[derive(Debug)]

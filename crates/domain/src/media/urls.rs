@@ -60,8 +60,7 @@ impl MediaFiles {
     async fn completed_uploads(&self, keys: &[MediaKey]) -> Result<Vec<Arc<Upload>>, MediaError> {
         let distinct: HashSet<&MediaKey> = keys.iter().collect();
         let keys: Vec<MediaKey> = distinct.into_iter().cloned().collect();
-        let memory = self.context.exact_memory().await;
-        let uploads: Vec<Arc<Upload>> = if let Some((_, memory)) = memory {
+        let uploads: Vec<Arc<Upload>> = if let Some(memory) = self.context.exact_memory().await {
             memory.uploads(&self.context, &keys).await?.into_values().collect()
         } else {
             let read = read_uploads(&self.context, &keys).await?.into_iter();

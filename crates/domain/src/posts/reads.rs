@@ -89,7 +89,7 @@ impl Posts {
 
     /// Returns the counters of posts already shown to the viewer.
     pub async fn counters(&self, ids: &[PostId]) -> Result<Vec<PostCounter>, PostError> {
-        if let Some((_, memory)) = self.context.exact_memory().await {
+        if let Some(memory) = self.context.exact_memory().await {
             let counters = memory.post_counters(&self.context, ids).await?;
             let counter = |id: &PostId| counters.get(id).map(|counter| PostCounter::clone(counter));
             let counter = |id: &PostId| counter(id).unwrap_or_else(|| zero_counter(id.clone()));

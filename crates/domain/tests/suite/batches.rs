@@ -293,6 +293,7 @@ async fn town_with_activities(policy: FeedPolicy, people: usize) -> Town {
         people: 0,
         groups: 0,
         post_counters: 0,
+        user_counters: 0,
         uploads: 0,
         ties: 0,
     };

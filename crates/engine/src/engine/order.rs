@@ -65,3 +65,64 @@ impl Engine {
         Ok((found, None))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use roundtable_table::{KeyDefinition, Store, TableDefinition};
+
+    use super::*;
+    use crate::Options;
+    use crate::tree::Tree;
+
+    fn plain() -> TableDefinition {
+        TableDefinition::new("town", KeyDefinition::texts("PK", "SK"))
+    }
+
+    fn ordered() -> TableDefinition {
+        plain().with_order("A#", "T#")
+    }
+
+    async fn format_with(path: &Path, definition: TableDefinition) -> Option<String> {
+        let engine = Engine::open(path, Options::default()).unwrap();
+        Store::new(engine.clone()).create_table(definition).await.unwrap();
+        engine.0.shared.view.tree.format()
+    }
+
+    #[tokio::test]
+    async fn the_format_is_2_from_the_first_order_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        assert_eq!(format_with(path, plain()).await.as_deref(), Some("1"));
+        assert_eq!(format_with(path, ordered()).await.as_deref(), Some("2"));
+        assert_eq!(format_with(path, plain()).await.as_deref(), Some("2"));
+    }
+
+    #[tokio::test]
+    async fn an_order_in_a_tree_of_format_1_is_marked_in_backups_and_by_the_next_start() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, into) = (directory.path().join("data"), directory.path().join("backup"));
+        format_with(&path, ordered()).await;
+        let engine = Engine::open(&path, Options::default()).unwrap();
+        engine.0.shared.view.tree.set_format("1").unwrap();
+        engine.backup(&into).unwrap();
+        drop(engine);
+        assert_eq!(Tree::open(&into, true).unwrap().format().as_deref(), Some("2"));
+        let engine = Engine::open(&path, Options::default()).unwrap();
+        assert_eq!(engine.0.shared.view.tree.format().as_deref(), Some("2"));
+    }
+
+    #[tokio::test]
+    async fn an_unknown_format_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let engine = Engine::open(directory.path(), Options::default()).unwrap();
+        engine.0.shared.view.tree.set_format("3").unwrap();
+        drop(engine);
+        let refused = Engine::open(directory.path(), Options::default()).unwrap_err().to_string();
+        assert!(
+            refused.contains(r#"its format is "3", this program reads "1" and "2""#),
+            "{refused}"
+        );
+    }
+}

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
-use roundtable_domain::FeedStats;
+use roundtable_domain::{CacheStats, FeedStats};
 use roundtable_engine::{Distribution, Metrics};
 use roundtable_streams::{LaneMetrics, QueueMetrics, StreamMetrics};
 
 type SampleOf<T> = fn(&T) -> String;
+type CountOf = fn(&CacheStats) -> u64;
 
 #[derive(Debug, Default)]
 pub(crate) struct MetricsPage(String);
@@ -180,15 +181,12 @@ impl MetricsPage {
             stats.ties,
         );
         let memory = &stats.memory;
-        let caches = [
+        let activities = [
             ("recent_activities", memory.recent, memory.recent_bytes),
             ("activities_of_actors", memory.actor_entries, memory.actor_bytes),
-            ("posts", memory.posts, memory.post_bytes),
-            ("users", memory.people, memory.people_bytes),
-            ("groups", memory.groups, memory.group_bytes),
-            ("post_counters", memory.post_counters, memory.post_counter_bytes),
-            ("uploads", memory.uploads, memory.upload_bytes),
         ];
+        let entities = stats.entities.map(|(cache, it)| (cache, it.entries, it.bytes));
+        let caches = [&activities[..], &entities[..]].concat();
         let name = "roundtable_memory_entries";
         self.begin(name, "gauge", "Entries of the caches behind pages.");
         caches
@@ -197,20 +195,23 @@ impl MetricsPage {
         let name = "roundtable_memory_bytes";
         self.begin(name, "gauge", "Estimated bytes of the caches behind pages.");
         caches.iter().for_each(|(cache, _, bytes)| self.sample(name, &[("cache", cache)], bytes));
-        for (name, help, count) in [
+        let uses: [(&str, &str, CountOf); 2] = [
             (
                 "roundtable_memory_lookups_total",
                 "Entities that pages looked up in memory.",
-                memory.lookups,
+                |cache| cache.lookups,
             ),
             (
                 "roundtable_memory_misses_total",
                 "Entities that pages had to read from the table.",
-                memory.missed_lookups,
+                |cache| cache.misses,
             ),
-        ] {
+        ];
+        for (name, help, count_of) in uses {
             self.begin(name, "counter", help);
-            self.sample(name, &[], count);
+            for (cache, stats) in &stats.entities {
+                self.sample(name, &[("cache", cache)], count_of(stats));
+            }
         }
     }
 }

@@ -100,6 +100,7 @@ impl Server {
             people: 0,
             groups: 0,
             post_counters: 0,
+            user_counters: 0,
             uploads: 0,
             ties: 0,
         };
@@ -113,6 +114,7 @@ impl Server {
                 people: 3,
                 groups: 1,
                 post_counters: 3,
+                user_counters: 3,
                 uploads: 2,
                 ties: 12,
             },

@@ -5,11 +5,11 @@ use roundtable_model::{ActorId, Span};
 
 use super::super::cached_activity::CachedActivity;
 use super::super::merge::MergedTails;
-use super::super::pending_loads::LoadTicket;
 use super::super::position::FeedPosition;
 use super::super::ring::{RingContents, RingWalk};
 use super::super::walk::{WalkBounds, walk_activities};
 use super::FeedMemory;
+use crate::memory::LoadTicket;
 use crate::{Context, ServiceError};
 
 const CONCURRENT_LOADS: usize = 16;

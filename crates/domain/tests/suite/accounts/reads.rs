@@ -1,7 +1,10 @@
 //! Profiles by every name, and user counters (R8, R21, R39).
 
-use roundtable_domain::{Caller, UserCounts};
+use std::sync::Arc;
+
+use roundtable_domain::{Accounts, Caller, LiveBus, UserCounts};
 use roundtable_model::entities::{Block, User, UserCounter};
+use roundtable_model::table::Recorder;
 use roundtable_model::{Entity, Role, Shard, Shards, UserCount, UserStatus};
 use roundtable_testkit::Town;
 
@@ -119,4 +122,23 @@ async fn user_counters_are_read() {
     let expected = [Some(star), Some(UserCounts::default()), None, Some(ana), Some(star)];
     assert_eq!(counts, expected);
     assert_eq!((star.level(), ana.level()), (3, 1));
+}
+
+/// R42: counts that are in memory are not read again, and follow every change at once.
+#[tokio::test]
+async fn user_counters_in_memory_are_current_without_a_read() {
+    let town = Town::of(["ana", "bo"]).await;
+    let bus = LiveBus::new(town.context().clone());
+    let recorder = Arc::new(Recorder::default());
+    let context = town.context().with_memory_of(&bus).observed(recorder.clone());
+    let (accounts, ids) = (Accounts::new(context), [town.id("bo")]);
+    let followers = async || {
+        let counts = accounts.counts(None, &ids).await.unwrap();
+        let asked = recorder.take();
+        let reads = asked.iter().filter(|it| it.pattern == Some("counts_among")).count();
+        (counts[0].map(|counts| counts.followers), reads)
+    };
+    assert_eq!(followers().await, (Some(0), 1));
+    town.follow("ana", "bo").await;
+    assert_eq!(followers().await, (Some(1), 0));
 }

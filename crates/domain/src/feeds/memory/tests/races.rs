@@ -7,8 +7,11 @@ use std::pin::pin;
 use parking_lot::Mutex;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use roundtable_model::entities::Post;
+use roundtable_model::{PostId, samples};
 
 use super::*;
+use crate::{FeedMemorySettings, LiveBus};
 
 const WRITERS: usize = 3;
 const READERS: usize = 5;
@@ -102,7 +105,7 @@ impl World {
     async fn look_at_posts(&self, ids: &[PostId]) {
         let before = self.truth.lock().acknowledged.clone();
         self.bus.catch_up().await.unwrap();
-        let found = self.memory().posts(self.context(), ids).await.unwrap();
+        let found = self.bus.entity_memory().posts(self.context(), ids).await.unwrap();
         let after = self.truth.lock().begun.clone();
         for id in ids {
             let version = |truth: &BTreeMap<PostId, u64>| truth.get(id).copied().unwrap_or(0);

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 /// Loads in progress by key, each with notes about changes since it began.
 #[derive(Debug)]
-pub(super) struct PendingLoads<K, N> {
+pub(crate) struct PendingLoads<K, N> {
     under_way: HashMap<K, PendingLoad<N>>,
     begun: u64,
 }
@@ -22,7 +22,7 @@ struct PendingLoad<N> {
 
 /// Identifies a load, which counts only until it is invalidated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LoadTicket(u64);
+pub(crate) struct LoadTicket(u64);
 
 impl<K, N> Default for PendingLoads<K, N> {
     fn default() -> Self {
@@ -31,7 +31,7 @@ impl<K, N> Default for PendingLoads<K, N> {
 }
 
 impl<K: Clone + Eq + Hash, N: Clone + Default> PendingLoads<K, N> {
-    pub(super) fn begin(&mut self, key: &K) -> LoadTicket {
+    pub(crate) fn begin(&mut self, key: &K) -> LoadTicket {
         if let Some(load) = self.under_way.get_mut(key) {
             load.readers += 1;
             return load.ticket;
@@ -44,7 +44,7 @@ impl<K: Clone + Eq + Hash, N: Clone + Default> PendingLoads<K, N> {
     }
 
     /// Ends a load; returns its notes, unless it was invalidated.
-    pub(super) fn end(&mut self, key: &K, ticket: LoadTicket) -> Option<N> {
+    pub(crate) fn end(&mut self, key: &K, ticket: LoadTicket) -> Option<N> {
         let load = self.under_way.get_mut(key).filter(|load| load.ticket == ticket)?;
         load.readers -= 1;
         if load.readers > 0 {
@@ -53,20 +53,20 @@ impl<K: Clone + Eq + Hash, N: Clone + Default> PendingLoads<K, N> {
         self.under_way.remove(key).map(|load| load.notes)
     }
 
-    pub(super) fn notes(&mut self, key: &K) -> Option<&mut N> {
+    pub(crate) fn notes(&mut self, key: &K) -> Option<&mut N> {
         self.under_way.get_mut(key).map(|load| &mut load.notes)
     }
 
-    pub(super) fn contains(&self, key: &K) -> bool {
+    pub(crate) fn contains(&self, key: &K) -> bool {
         self.under_way.contains_key(key)
     }
 
     /// Invalidates a load; returns whether there was one.
-    pub(super) fn invalidate(&mut self, key: &K) -> bool {
+    pub(crate) fn invalidate(&mut self, key: &K) -> bool {
         self.under_way.remove(key).is_some()
     }
 
-    pub(super) fn invalidate_all(&mut self) {
+    pub(crate) fn invalidate_all(&mut self) {
         self.under_way.clear();
     }
 }

@@ -47,7 +47,7 @@ fn a_change_replaces_a_cached_value_only() {
     numbers.update(&'a', None);
     assert_eq!(cache(&numbers, 'a'), Some(None));
     numbers.remove(&'a');
-    assert_eq!((cache(&numbers, 'a'), numbers.stats()), (None, (0, 0)));
+    assert_eq!((cache(&numbers, 'a'), numbers.stats()), (None, CacheStats::default()));
 }
 
 #[test]
@@ -152,7 +152,7 @@ proptest! {
                 }
                 Step::Read(_) | Step::Finish(..) => {}
             }
-            prop_assert!(numbers.stats().0 <= max);
+            prop_assert!(numbers.stats().entries <= max);
         }
     }
 }

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 
 /// The cache. Its owner decides when to evict.
 #[derive(Debug)]
-pub(super) struct ClockCache<K, V> {
+pub(crate) struct ClockCache<K, V> {
     slots: HashMap<K, CacheSlot<V>>,
     /// Keys in eviction order. A used entry is moved to the back once.
     queue: VecDeque<K>,
@@ -29,27 +29,27 @@ impl<K, V> Default for ClockCache<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V> ClockCache<K, V> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    pub(super) fn contains(&self, key: &K) -> bool {
+    pub(crate) fn contains(&self, key: &K) -> bool {
         self.slots.contains_key(key)
     }
 
     /// Looks an entry up and marks it as used.
-    pub(super) fn get(&self, key: &K) -> Option<&V> {
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
         let slot = self.slots.get(key)?;
         slot.is_used.store(true, Ordering::Relaxed);
         Some(&slot.value)
     }
 
     /// Returns an entry for modification without marking it as used.
-    pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.slots.get_mut(key).map(|slot| &mut slot.value)
     }
 
-    pub(super) fn put(&mut self, key: K, value: V) -> Option<V> {
+    pub(crate) fn put(&mut self, key: K, value: V) -> Option<V> {
         if let Some(current) = self.get_mut(&key) {
             return Some(std::mem::replace(current, value));
         }
@@ -58,14 +58,14 @@ impl<K: Clone + Eq + Hash, V> ClockCache<K, V> {
         None
     }
 
-    pub(super) fn take(&mut self, key: &K) -> Option<V> {
+    pub(crate) fn take(&mut self, key: &K) -> Option<V> {
         let slot = self.slots.remove(key)?;
         self.queue.retain(|queued| queued != key);
         Some(slot.value)
     }
 
     /// Removes the oldest entry that was not used.
-    pub(super) fn evict(&mut self) -> Option<V> {
+    pub(crate) fn evict(&mut self) -> Option<V> {
         while let Some(key) = self.queue.pop_front() {
             let Some(slot) = self.slots.get_mut(&key) else { continue };
             if std::mem::take(slot.is_used.get_mut()) {
@@ -77,7 +77,7 @@ impl<K: Clone + Eq + Hash, V> ClockCache<K, V> {
         None
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 }

@@ -3,6 +3,7 @@
 
 use std::hash::Hash;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clock_cache::ClockCache;
 use super::pending_loads::{LoadTicket, PendingLoads};
@@ -18,6 +19,19 @@ pub(super) struct BoundedCache<K, V> {
     loads: PendingLoads<K, ()>,
     max: usize,
     bytes: usize,
+    lookups: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// The size and the use of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    pub entries: usize,
+    /// An estimate.
+    pub bytes: usize,
+    /// Lookups since the process started, and those of them that had to read the table.
+    pub lookups: u64,
+    pub misses: u64,
 }
 
 /// The bytes that entries may take on average.
@@ -25,7 +39,14 @@ const BYTES_EACH_MAX: usize = 2 << 10;
 
 impl<K: Clone + Eq + Hash, V: MemorySize> BoundedCache<K, V> {
     pub(super) fn new(max: usize) -> Self {
-        Self { entries: ClockCache::default(), loads: PendingLoads::default(), max, bytes: 0 }
+        Self {
+            entries: ClockCache::default(),
+            loads: PendingLoads::default(),
+            max,
+            bytes: 0,
+            lookups: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
     }
 
     /// Returns whether the cache is disabled.
@@ -36,6 +57,12 @@ impl<K: Clone + Eq + Hash, V: MemorySize> BoundedCache<K, V> {
     /// The cached entity, or its cached absence; `None` if neither is cached.
     pub(super) fn get(&self, key: &K) -> Option<&Option<Arc<V>>> {
         self.entries.get(key)
+    }
+
+    /// Counts lookups, all of a read together.
+    pub(super) fn count_lookups(&self, all: usize, missed: usize) {
+        self.lookups.fetch_add(all as u64, Ordering::Relaxed);
+        self.misses.fetch_add(missed as u64, Ordering::Relaxed);
     }
 
     pub(super) fn begin(&mut self, key: &K) -> LoadTicket {
@@ -81,10 +108,14 @@ impl<K: Clone + Eq + Hash, V: MemorySize> BoundedCache<K, V> {
         self.bytes = 0;
     }
 
-    /// The number of entries, and roughly their bytes.
-    pub(super) fn stats(&self) -> (usize, usize) {
+    pub(super) fn stats(&self) -> CacheStats {
         let each = 2 * size_of::<K>() + size_of::<Option<Arc<V>>>() + size_of::<usize>();
-        (self.entries.len(), self.bytes + self.entries.len() * each)
+        CacheStats {
+            entries: self.entries.len(),
+            bytes: self.bytes + self.entries.len() * each,
+            lookups: self.lookups.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+        }
     }
 
     fn remember(&mut self, key: &K, value: Option<Arc<V>>) {
