@@ -53,10 +53,11 @@ impl Refusal for ServiceError {
                 Code::BadRequest
             }
             Self::IdempotencyMismatch => Code::IdempotencyMismatch,
-            Self::RateLimited { .. } => Code::RateLimited,
+            Self::RateLimited { .. } | Self::Store(Error::Table(table::Error::ReadPoolFull)) => {
+                Code::RateLimited
+            }
             Self::Busy => Code::Conflict,
             Self::Store(Error::Table(table::Error::ReadBudget { .. })) => Code::TooComplex,
-            Self::Store(Error::Table(table::Error::ReadPoolFull)) => Code::RateLimited,
             Self::Store(_) | Self::Internal(_) => Code::Internal,
         }
     }

@@ -61,6 +61,35 @@ impl Circle {
 pub(crate) struct CircleCache {
     ties_max: usize,
     cache: Mutex<CachedCircles>,
+    /// Loads under way: concurrent requests of a reader share one, because a circle may be large.
+    loads: Mutex<HashMap<UserId, Arc<CircleLoad>>>,
+}
+
+/// What the last of concurrent loads found.
+type CircleLoad = tokio::sync::Mutex<Option<Arc<Circle>>>;
+
+/// A load of a reader's circle, which is forgotten with the last request that takes part.
+struct SharedLoad<'a> {
+    loads: &'a Mutex<HashMap<UserId, Arc<CircleLoad>>>,
+    reader: &'a UserId,
+    load: Arc<CircleLoad>,
+}
+
+impl<'a> SharedLoad<'a> {
+    fn of(loads: &'a Mutex<HashMap<UserId, Arc<CircleLoad>>>, reader: &'a UserId) -> Self {
+        let load = Arc::clone(loads.lock().entry(reader.clone()).or_default());
+        Self { loads, reader, load }
+    }
+}
+
+impl Drop for SharedLoad<'_> {
+    fn drop(&mut self) {
+        let mut loads = self.loads.lock();
+        // In the map, and here.
+        if Arc::strong_count(&self.load) == 2 {
+            loads.remove(self.reader);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -72,7 +101,7 @@ struct CachedCircles {
 impl CircleCache {
     pub(crate) fn new(ties_max: usize) -> Self {
         let remembered = CachedCircles { circles: LruCache::unbounded(), ties: 0 };
-        Self { ties_max, cache: Mutex::new(remembered) }
+        Self { ties_max, cache: Mutex::new(remembered), loads: Mutex::default() }
     }
 
     /// Returns a reader's current circle.
@@ -84,6 +113,23 @@ impl CircleCache {
             return Ok(circle);
         }
         let changed_at = counter.map_or(Time::EPOCH, |counter| counter.updated_at);
+        let shared = SharedLoad::of(&self.loads, reader);
+        self.load(context, reader, version, changed_at, &shared.load).await
+    }
+
+    /// Loads a circle, unless a concurrent request has loaded this version meanwhile.
+    async fn load(
+        &self,
+        context: &Context,
+        reader: &UserId,
+        version: u64,
+        changed_at: Time,
+        shared: &CircleLoad,
+    ) -> Result<Arc<Circle>> {
+        let mut loaded = shared.lock().await;
+        if let Some(circle) = loaded.as_ref().filter(|circle| circle.version == version) {
+            return Ok(Arc::clone(circle));
+        }
         // Rarely needed and large: boxed, to keep the futures of pages small.
         let context = &context.without_read_budget();
         let circle = Box::pin(load(context, reader, version, changed_at)).await?;
@@ -92,6 +138,7 @@ impl CircleCache {
         if circle.is_settled {
             self.remember(reader, &circle);
         }
+        *loaded = Some(Arc::clone(&circle));
         Ok(circle)
     }
 

@@ -353,3 +353,22 @@ async fn a_cancelled_wait_loses_nothing() {
         }
     }
 }
+
+/// A circle may be large: concurrent requests of its reader share one load.
+#[tokio::test]
+async fn concurrent_pages_load_a_circle_once() {
+    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let slow = Store::new(YieldingBackend::new(Reference::new(clock.clone())));
+    let town = Town::on(slow, clock, Town::settings(), 0).await;
+    for name in ["ana", "bo"] {
+        town.add_user(name, |_| {}).await;
+    }
+    town.follow("ana", "bo").await;
+    let recorder = Arc::new(Recorder::default());
+    let feeds = Feeds::new(town.context().observed(recorder.clone()), &town.new_bus());
+    let (ana, page) = (town.caller("ana"), PageInput::first());
+    let pages = (0..5).map(|_| feeds.home(&ana, &page));
+    futures::future::try_join_all(pages).await.unwrap();
+    let loads = recorder.take();
+    assert_eq!(loads.iter().filter(|it| it.pattern == Some("following")).count(), 1);
+}
