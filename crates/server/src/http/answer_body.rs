@@ -43,7 +43,7 @@ pub(super) struct ClientConnection {
 
 /// Sends answers as the body of one response, in chunks, while its client takes them.
 #[derive(Debug)]
-pub(super) struct AnswerWriter {
+pub(super) struct AnswerSender {
     connection: ClientConnection,
     chunks: mpsc::Sender<io::Result<Bytes>>,
     /// A place for the error, so that an answer that was cut off never looks complete.
@@ -108,7 +108,7 @@ impl ClientConnection {
     }
 
     /// Returns a body, and the writer of its answers.
-    pub(super) fn writer(&self) -> (AnswerWriter, Body) {
+    pub(super) fn writer(&self) -> (AnswerSender, Body) {
         // One chunk, and the error.
         let (chunks, from) = mpsc::channel(2);
         let error = chunks.clone().try_reserve_owned().ok();
@@ -117,7 +117,7 @@ impl ClientConnection {
             Some((chunk, from))
         });
         let connection = self.clone();
-        let writer = AnswerWriter { connection, chunks, error, last: None };
+        let writer = AnswerSender { connection, chunks, error, last: None };
         (writer, Body::from_stream(body))
     }
 
@@ -140,7 +140,7 @@ impl ClientConnection {
     }
 }
 
-impl AnswerWriter {
+impl AnswerSender {
     /// Sends an answer; the end of it may still wait for the client.
     pub(super) async fn send(&mut self, answer: Bytes) -> Result<(), Unsent> {
         let (mut rest, dropped) = track(answer);

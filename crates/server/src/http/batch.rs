@@ -11,7 +11,7 @@ use roundtable_graphql::Request;
 use roundtable_interface::ClientInfo;
 
 use super::AppState;
-use super::answer_body::{AnswerWriter, Unsent};
+use super::answer_body::{AnswerSender, Unsent};
 use super::body_budget::BodyPermits;
 use crate::request_policy::AllowedOperations;
 
@@ -29,7 +29,7 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Executes the requests and sends their answers, as long as the client takes them.
-    pub(super) async fn answer(self, app: AppState, mut writer: AnswerWriter) {
+    pub(super) async fn answer(self, app: AppState, mut writer: AnswerSender) {
         let Self { requests, client, wants_cost, permits } = self;
         let sent = execute(&app, requests, client, wants_cost, &mut writer).await;
         drop(permits);
@@ -45,7 +45,7 @@ async fn execute(
     requests: Vec<Request>,
     client: ClientInfo,
     wants_cost: bool,
-    to: &mut AnswerWriter,
+    to: &mut AnswerSender,
 ) -> Result<(), Unsent> {
     let (client, executor) = (Arc::new(client), &app.executor);
     let answers = requests.into_iter().map(|request| {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
 
 use super::AppState;
-use super::answer_body::{AnswerWriter, ClientConnection};
+use super::answer_body::{AnswerSender, ClientConnection};
 use super::responses::error_response;
 use crate::answer_budget::ReservedAnswer;
 use crate::authentication::ClientIdentity;
@@ -71,7 +71,7 @@ pub(super) fn respond(
 }
 
 /// Writes queued events as long as the client takes them. The others are dropped with the queue.
-async fn write_events(mut queue: mpsc::Receiver<Bytes>, mut writer: AnswerWriter) {
+async fn write_events(mut queue: mpsc::Receiver<Bytes>, mut writer: AnswerSender) {
     loop {
         let event = tokio::select! {
             event = queue.recv() => event,
