@@ -23,6 +23,8 @@ use crate::samples::Samples;
 /// The growth of anonymous memory that is tolerated.
 const GROWTH_MB_MAX: f64 = 128.0;
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
+/// Longer than the allocator keeps freed memory.
+const SETTLING_TIME: Duration = Duration::from_secs(12);
 /// The time between two pages of the signed-in user.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// What each client of a scenario may take for an answer.
@@ -58,7 +60,6 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<()> {
     let attack = Attack { server, content, repetitions: if quick { 2 } else { 10 } };
-    let before = server.memory_mb()?.1;
     let scenarios: [(&str, Scenario<'_>); 6] = [
         ("aliases", Attack::aliases),
         ("batches", Attack::batches),
@@ -69,6 +70,7 @@ pub(super) fn run(
     ];
     for (name, scenario) in scenarios {
         log_step(&format!("memory: {name}"));
+        let before = settled_memory(server)?;
         let outcome = watch(server, requests, || scenario(&attack))?;
         let growth = outcome.most_mb - before;
         let mut waits = outcome.waits;
@@ -84,6 +86,20 @@ pub(super) fn run(
         }
     }
     Ok(())
+}
+
+/// Waits until the allocator has returned what the scenario before left, and returns the memory that is
+/// kept, in megabytes.
+fn settled_memory(server: &ServerProcess) -> Result<f64> {
+    let (mut least, mut since) = (server.memory_mb()?.1, Instant::now());
+    while since.elapsed() < SETTLING_TIME {
+        sleep(SAMPLE_INTERVAL);
+        let now = server.memory_mb()?.1;
+        if now < least {
+            (least, since) = (now, Instant::now());
+        }
+    }
+    Ok(least)
 }
 
 struct ScenarioOutcome {

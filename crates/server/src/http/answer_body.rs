@@ -98,17 +98,17 @@ impl ClientConnection {
             tokio::spawn(async move { connection.await_drop(dropped).await });
             return Body::from(answer);
         }
-        let (mut writer, body) = self.writer();
+        let (mut sender, body) = self.sender();
         tokio::spawn(async move {
-            if writer.send(answer).await.is_ok() {
-                let _ = writer.finish().await;
+            if sender.send(answer).await.is_ok() {
+                let _ = sender.finish().await;
             }
         });
         body
     }
 
-    /// Returns a body, and the writer of its answers.
-    pub(super) fn writer(&self) -> (AnswerSender, Body) {
+    /// Returns a body, and the sender of its answers.
+    pub(super) fn sender(&self) -> (AnswerSender, Body) {
         // One chunk, and the error.
         let (chunks, from) = mpsc::channel(2);
         let error = chunks.clone().try_reserve_owned().ok();
@@ -117,8 +117,8 @@ impl ClientConnection {
             Some((chunk, from))
         });
         let connection = self.clone();
-        let writer = AnswerSender { connection, chunks, error, last: None };
-        (writer, Body::from_stream(body))
+        let sender = AnswerSender { connection, chunks, error, last: None };
+        (sender, Body::from_stream(body))
     }
 
     /// Waits until the last bytes of an answer are with the operating system.
@@ -287,12 +287,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_disconnects_is_not_slow() {
-        let (mut writer, body) = connection().writer();
-        assert_eq!(writer.send(Bytes::from_static(b"one")).await, Ok(()));
+        let (mut sender, body) = connection().sender();
+        assert_eq!(sender.send(Bytes::from_static(b"one")).await, Ok(()));
         let disconnect = async { drop(body) };
         let (sent, ()) =
-            futures::future::join(writer.send(Bytes::from_static(b"two")), disconnect).await;
+            futures::future::join(sender.send(Bytes::from_static(b"two")), disconnect).await;
         assert_eq!(sent, Err(Unsent::Disconnected));
-        assert_eq!(writer.finish().await, Ok(()));
+        assert_eq!(sender.finish().await, Ok(()));
     }
 }

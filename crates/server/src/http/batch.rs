@@ -29,12 +29,12 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Executes the requests and sends their answers, as long as the client takes them.
-    pub(super) async fn answer(self, app: AppState, mut writer: AnswerSender) {
+    pub(super) async fn answer(self, app: AppState, mut sender: AnswerSender) {
         let Self { requests, client, wants_cost, permits } = self;
-        let sent = execute(&app, requests, client, wants_cost, &mut writer).await;
+        let sent = execute(&app, requests, client, wants_cost, &mut sender).await;
         drop(permits);
         if sent.is_ok() {
-            let _ = writer.finish().await;
+            let _ = sender.finish().await;
         }
     }
 }

@@ -46,8 +46,8 @@ pub(super) fn respond(
         keepalive: Duration::from_secs(settings.keepalive_seconds.max(1)),
         slow: Duration::from_secs(settings.slow_seconds.max(1)),
     };
-    let (writer, body) = connection.writer();
-    tokio::spawn(write_events(queue, writer));
+    let (sender, body) = connection.sender();
+    tokio::spawn(write_events(queue, sender));
     let app = app.clone();
     tokio::spawn(async move {
         let _guard = app.metrics.track_live_connection();
@@ -71,18 +71,18 @@ pub(super) fn respond(
 }
 
 /// Writes queued events as long as the client takes them. The others are dropped with the queue.
-async fn write_events(mut queue: mpsc::Receiver<Bytes>, mut writer: AnswerSender) {
+async fn write_events(mut queue: mpsc::Receiver<Bytes>, mut sender: AnswerSender) {
     loop {
         let event = tokio::select! {
             event = queue.recv() => event,
-            () = writer.closed() => return,
+            () = sender.closed() => return,
         };
         let Some(event) = event else { break };
-        if writer.send(event).await.is_err() || writer.taken().await.is_err() {
+        if sender.send(event).await.is_err() || sender.taken().await.is_err() {
             return;
         }
     }
-    let _ = writer.finish().await;
+    let _ = sender.finish().await;
 }
 
 #[derive(Clone, Copy)]
