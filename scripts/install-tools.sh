@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Installs into .tools/ what .ci/run needs beyond Rust and a C compiler: cargo-deny, and Amazon's
-# DynamoDB Local with a Java to run it. Running it again does nothing.
+# Installs into .tools/ what .ci/run needs beyond Rust and a C compiler: cargo-deny, the advisories it
+# checks, and Amazon's DynamoDB Local with a Java to run it. Running it again does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly CARGO_DENY_VERSION=0.20.2
+# Everything in RustSec's advisory database on that day, in one commit.
+readonly ADVISORIES=scripts/advisory-db-2026-08-21.bundle
+# The place at which cargo-deny looks for the database of that name.
+readonly ADVISORY_DB=.tools/advisory-dbs/advisory-db-3157b0e258782691
 # The npm package that carries DynamoDB Local 1.25.1 and its native SQLite.
 readonly SIMULATOR_PACKAGE=amplify-dynamodb-simulator
 readonly SIMULATOR_VERSION=2.9.30
@@ -22,6 +26,22 @@ install_cargo_deny() {
   CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_INCREMENTAL=false \
     cargo install --quiet --locked --debug --no-default-features --root "$tools" \
     cargo-deny --version "$CARGO_DENY_VERSION"
+}
+
+has_advisories() {
+  [[ $(git -C "$ADVISORY_DB" rev-parse HEAD 2>/dev/null) == "$(advisories_commit)" ]] &&
+    [[ -f $ADVISORY_DB/.git/FETCH_HEAD ]]
+}
+
+advisories_commit() {
+  git bundle list-heads "$ADVISORIES" HEAD | cut -d' ' -f1
+}
+
+install_advisories() {
+  rm -rf "$ADVISORY_DB"
+  git -c init.defaultBranch=main clone --quiet "$ADVISORIES" "$ADVISORY_DB"
+  # cargo-deny reads the time of the last fetch.
+  git -C "$ADVISORY_DB" fetch --quiet
 }
 
 has_dynamodb_local() {
@@ -63,5 +83,6 @@ ensure() {
 has_java() { java -version >/dev/null 2>&1; }
 
 ensure "cargo-deny $CARGO_DENY_VERSION" has_cargo_deny install_cargo_deny
+ensure "advisories ($ADVISORIES)" has_advisories install_advisories
 ensure "DynamoDB Local ($SIMULATOR_PACKAGE $SIMULATOR_VERSION)" has_dynamodb_local install_dynamodb_local
 ensure "Java" has_java install_java
