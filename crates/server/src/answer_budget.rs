@@ -54,7 +54,7 @@ pub(crate) struct ReservedAnswer {
 pub(crate) enum TooManyAnswers {
     /// The client itself leaves too many unread.
     OfClient,
-    /// Other clients do: all of them, or all anonymous ones.
+    /// Other clients do: all of them, all anonymous ones, or all accounts of the network.
     OfOthers,
 }
 
@@ -116,7 +116,8 @@ impl AnswerBudget {
             let share = if is_of_accounts { NETWORK_SHARE } else { CLIENT_SHARE };
             let own = state.by_client.get(key).copied().unwrap_or(0);
             if !is_within(own, state.max / share) {
-                return Err(TooManyAnswers::OfClient);
+                let of_others = is_of_accounts.then_some(TooManyAnswers::OfOthers);
+                return Err(of_others.unwrap_or(TooManyAnswers::OfClient));
             }
         }
         let for_short = if bytes > SHORT_BYTES_MAX { state.max / SHORT_SHARE } else { 0 };
@@ -244,7 +245,7 @@ mod tests {
         let budget = AnswerBudget::new(80);
         let held = ["ana", "bo"].map(|name| budget.reserve(&client(Some(name), 1), 20).unwrap());
         let third = budget.reserve(&client(Some("cleo"), 1), 1);
-        assert_eq!(third.unwrap_err(), TooManyAnswers::OfClient);
+        assert_eq!(third.unwrap_err(), TooManyAnswers::OfOthers);
         assert!(budget.reserve(&client(Some("cleo"), 2), 1).is_ok());
         drop(held);
         assert!(budget.0.lock().by_client.is_empty());

@@ -58,9 +58,9 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
             single_response(&head.headers, answer, &connection)
         }
         GraphqlBody::Batch(requests) => {
-            let (writer, body) = connection.writer();
+            let (sender, body) = connection.sender();
             let batch = Batch { requests, client: identity.client, wants_cost, permits };
-            tokio::spawn(batch.answer(app, writer));
+            tokio::spawn(batch.answer(app, sender));
             json_response(StatusCode::OK, JSON, body)
         }
     }
