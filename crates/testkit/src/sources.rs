@@ -7,7 +7,7 @@ use std::{fs, io};
 /// Modules of the domain that hold no operations of the API.
 const NO_SERVICES: &[&str] = &["bus", "context", "viewer_access"];
 
-/// Returns every operation of every service, as `service.method`.
+/// Returns every operation of every service, as `service.method`; of live sources, the next event.
 pub fn service_operations() -> BTreeSet<String> {
     let domain = crate_sources("domain");
     let mut operations = BTreeSet::new();
@@ -20,6 +20,8 @@ pub fn service_operations() -> BTreeSet<String> {
         let text = fs::read_to_string(&file).unwrap();
         let methods = text.lines().filter_map(|line| line.strip_prefix("    pub async fn "));
         let names = methods.filter_map(|method| method.split(['(', '<']).next());
+        let is_live = text.lines().any(|line| line.starts_with("impl LiveSource for "));
+        let names = names.chain(is_live.then_some("next"));
         operations.extend(names.map(|name| format!("{service}.{name}")));
     }
     operations
