@@ -170,10 +170,12 @@ fn add_to_report(
         report.figure("  after a minute, MB", Better::Lower, [mb(Duration::from_mins(1))]);
     }
     let label = format!("  after {} s, MB", warm_up.as_secs());
+    let anonymous = |when| [at(when).map(|sample| sample.anonymous)];
+    let of_it = "    of it behind no file, MB";
     report.figure(label, Better::Lower, [base]);
+    report.figure(of_it, Better::Lower, anonymous(warm_up));
     report.figure("  at the end, MB", Better::Lower, [end]);
-    let anonymous = at(took).map(|sample| sample.anonymous);
-    report.figure("    of it behind no file, MB", Better::Lower, [anonymous]);
+    report.figure(of_it, Better::Lower, anonymous(took));
     let most = samples.iter().map(|sample| sample.all).max_by(f64::total_cmp);
     report.figure("  at the most, MB", Better::Lower, [most]);
     let steady: Vec<MemorySample> =
