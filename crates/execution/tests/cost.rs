@@ -85,8 +85,8 @@ fn too_many_lists_are_refused_by_their_operations() {
 #[test]
 fn a_long_list_is_too_complex() {
     let documents = documents(QueryLimits::default());
-    let fields: String =
-        (0..50).map(|number| format!("a{number}: named(names: $n) {{ id }} ")).collect();
+    let field = |number: usize| format!("a{number}: named(names: $n) {{ id }} ");
+    let fields: String = (0..50).map(field).collect();
     let query = format!("query($n: [ID!]!) {{ {fields} }}");
     let prepare = |names: usize| {
         let body = json!({ "query": query, "variables": { "n": vec!["ana"; names] } });
