@@ -9,7 +9,8 @@ use std::path::Path;
 use bytes::Bytes;
 use heed::types::Bytes as Raw;
 use heed::{
-    CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithTls,
+    CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn,
+    WithoutTls,
 };
 use roundtable_table::{Error, Order, Result};
 
@@ -28,7 +29,7 @@ const FORMAT_PLAIN: &[u8] = b"1";
 /// leave their items out of the order, and nothing would tell.
 const FORMAT_ORDERED: &[u8] = b"2";
 const CHECKSUM_BYTES: usize = 4;
-/// Each reading thread takes a slot for its lifetime.
+/// Read transactions at the same time.
 const READERS_MAX: u32 = 4096;
 /// Address space, not memory or disk; halved until the operating system grants it.
 const MAP_BYTES: usize = 1 << 42;
@@ -38,7 +39,7 @@ type TreeDatabase = Database<'static, Raw, Raw>;
 
 #[derive(Debug)]
 pub(crate) struct Tree {
-    env: Env,
+    env: Env<WithoutTls>,
     items: TreeDatabase,
     entries: TreeDatabase,
     meta: TreeDatabase,
@@ -46,7 +47,9 @@ pub(crate) struct Tree {
     sync: bool,
 }
 
-pub(crate) type ReadTxn<'a> = RoTxn<'a, WithTls>;
+/// A read transaction has a slot of its own. If threads had slots, LMDB would write to a thread's slot when
+/// the thread ends, also in the moment in which another one closes the tree and unmaps the slots.
+pub(crate) type ReadTxn<'a> = RoTxn<'a, WithoutTls>;
 
 fn fault(action: &str) -> impl Fn(heed::Error) -> Error {
     move |error| Error::Io {
@@ -55,10 +58,10 @@ fn fault(action: &str) -> impl Fn(heed::Error) -> Error {
     }
 }
 
-fn open_env(path: &Path, sync: bool) -> Result<Env> {
+fn open_env(path: &Path, sync: bool) -> Result<Env<WithoutTls>> {
     let mut map_bytes = MAP_BYTES;
     loop {
-        let mut options = EnvOpenOptions::new();
+        let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(map_bytes).max_dbs(3).max_readers(READERS_MAX);
         let mut flags = EnvFlags::NO_SUB_DIR | EnvFlags::NO_READ_AHEAD;
         // A commit syncs its pages, then writes the root. After a power loss the root may be one
@@ -87,7 +90,7 @@ fn open_env(path: &Path, sync: bool) -> Result<Env> {
 }
 
 /// Fails if the tree has an unknown format; marks a new tree.
-fn check_format(env: &Env, meta: TreeDatabase) -> Result<()> {
+fn check_format(env: &Env<WithoutTls>, meta: TreeDatabase) -> Result<()> {
     let mut txn = env.write_txn().map_err(fault("open"))?;
     match meta.get(&txn, FORMAT).map_err(fault("read"))? {
         Some(FORMAT_PLAIN | FORMAT_ORDERED) => return Ok(()),
@@ -139,7 +142,7 @@ impl Tree {
         if self.sync { self.sync() } else { Ok(()) }
     }
 
-    /// Begins a read transaction. A thread may have only one at a time.
+    /// Begins a read transaction.
     pub(crate) fn read(&self) -> Result<ReadTxn<'_>> {
         self.env.read_txn().map_err(fault("read"))
     }
