@@ -3,8 +3,6 @@
 //! A fuzzer that started and stopped servers crashed after a million of them: a thread ended in the moment in
 //! which another one closed the tree, and LMDB wrote to the thread's reader slot, which was unmapped already.
 
-#![expect(clippy::unwrap_used, reason = "this is test code")]
-
 use std::sync::Barrier;
 use std::thread;
 
