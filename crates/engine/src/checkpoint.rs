@@ -18,24 +18,31 @@ pub(crate) fn run(shared: &SharedState) {
     let idle = || shared.view.frozen() == 0 && !shared.is_closing() && shared.stopped().is_none();
     loop {
         while !shared.work.wait_while(idle, Duration::from_hours(1)) {}
-        let Some(frozen) = shared.view.oldest_frozen().filter(|_| shared.stopped().is_none())
-        else {
+        if !step(shared) {
             return;
-        };
-        let started = Instant::now();
-        let applied = apply(&shared.view, &frozen, &*shared.disk, shared.options.sync_tree, || {
-            shared.room.notify();
-        });
-        match applied {
-            Ok(()) => {
-                shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
-                shared.view.drop_oldest_frozen();
-                shared.metrics.checkpoint.record(started.elapsed());
-                shared.room.notify();
-            }
-            Err(error) => shared.stop(format!("the checkpoint failed ({error})")),
         }
     }
+}
+
+/// Applies the oldest frozen run. Returns `false` if there is none, or writes have stopped.
+pub(crate) fn step(shared: &SharedState) -> bool {
+    let Some(frozen) = shared.view.oldest_frozen().filter(|_| shared.stopped().is_none()) else {
+        return false;
+    };
+    let started = Instant::now();
+    let applied = apply(&shared.view, &frozen, &*shared.disk, shared.options.sync_tree, || {
+        shared.room.notify();
+    });
+    match applied {
+        Ok(()) => {
+            shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
+            shared.view.drop_oldest_frozen();
+            shared.metrics.checkpoint.record(started.elapsed());
+            shared.room.notify();
+        }
+        Err(error) => shared.stop(format!("the checkpoint failed ({error})")),
+    }
+    true
 }
 
 /// Applies a frozen run to the tree in several transactions, and calls `progressed` after each.

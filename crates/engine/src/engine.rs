@@ -3,10 +3,11 @@
 mod open;
 mod order;
 mod serve;
+#[cfg(feature = "testing")]
+pub(crate) mod step;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::record::EngineRow;
 use crate::shared::{SharedState, SharedStateParts};
 use crate::signal::Signal;
 use crate::tree::Tree;
-use crate::writer::Writer;
+use crate::writer::{Writer, WriterQueue};
 use crate::{backup, checkpoint, evaluate, upkeep};
 
 /// The directory of the log's files, inside a data directory.
@@ -40,7 +41,7 @@ pub struct Engine(Arc<EngineInner>);
 struct EngineInner {
     shared: Arc<SharedState>,
     /// `None` once closing.
-    requests: Option<Arc<Sender<WriterRequest>>>,
+    requests: Option<Arc<WriterQueue>>,
     threads: Vec<JoinHandle<()>>,
     /// Closing leaves the log unapplied, as a crash would.
     abandoned: std::sync::atomic::AtomicBool,
@@ -103,15 +104,12 @@ impl Engine {
             upkeep: wake,
         }));
         shared.metrics.cut_bytes.store(cut_bytes, Ordering::Relaxed);
-        let (sender, receiver) = mpsc::channel();
-        let requests = Arc::new(sender);
-        let writer = Writer {
-            shared: Arc::clone(&shared),
-            appender,
-            requests: receiver,
-            unapplied_log_bytes: 0,
+        let (requests, writer) = Writer::open(Arc::clone(&shared), appender);
+        let requests = Arc::new(requests);
+        let threads = match writer {
+            Some(writer) => start_threads(&shared, writer, &requests)?,
+            None => Vec::new(),
         };
-        let threads = start_threads(&shared, writer, &requests)?;
         let abandoned = std::sync::atomic::AtomicBool::new(false);
         Ok(Self(Arc::new(EngineInner {
             shared,
@@ -258,7 +256,7 @@ impl Engine {
 }
 
 impl EngineInner {
-    fn weak_requests(&self) -> Weak<Sender<WriterRequest>> {
+    fn weak_requests(&self) -> Weak<WriterQueue> {
         self.requests.as_ref().map_or_else(Weak::new, Arc::downgrade)
     }
 
@@ -266,6 +264,9 @@ impl EngineInner {
         upkeep::send_request(&self.weak_requests(), WriterRequest::Freeze)?;
         let shared = &self.shared;
         let target = shared.view.visible();
+        if shared.options.is_stepped {
+            while checkpoint::step(shared) {}
+        }
         let behind = || shared.view.frozen() > 0 && shared.applied.load(Ordering::SeqCst) < target;
         let waiting = || behind() && shared.stopped().is_none();
         while !shared.room.wait_while(waiting, Duration::from_secs(1)) {}
@@ -298,7 +299,7 @@ impl Drop for EngineInner {
 fn start_threads(
     shared: &Arc<SharedState>,
     writer: Writer,
-    requests: &Arc<Sender<WriterRequest>>,
+    requests: &Arc<WriterQueue>,
 ) -> Result<Vec<JoinHandle<()>>> {
     let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
         let thread = std::thread::Builder::new().name(format!("roundtable-{name}"));

@@ -40,6 +40,8 @@ mod writer;
 pub use backup::{Restore, RestorePoint, restore};
 pub use disk::{DirectoryDisk, Disk, DiskFile};
 pub use engine::Engine;
+#[cfg(feature = "testing")]
+pub use engine::step::EngineStep;
 pub use metrics::{Distribution, Metrics};
 pub use options::Options;
 #[cfg(feature = "testing")]

@@ -28,6 +28,8 @@ pub struct Options {
     pub cleans_up: bool,
     /// Syncs the tree to disk. Only tests that simulate crashes of the log turn this off.
     pub sync_tree: bool,
+    /// Starts no threads: `Engine::step` does what they would do. Only simulations turn this on.
+    pub is_stepped: bool,
     /// Replaces the log directory beside the tree, for tests that inject faults.
     pub disk: Option<Arc<dyn Disk>>,
 }
@@ -43,6 +45,7 @@ impl Default for Options {
             upkeep_interval: Duration::from_secs(1),
             cleans_up: true,
             sync_tree: true,
+            is_stepped: false,
             disk: None,
         }
     }

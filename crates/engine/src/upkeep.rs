@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -18,6 +17,7 @@ use crate::keys::{self, KeyRange};
 use crate::record::EngineRow;
 use crate::segment::{LogSegment, io_error};
 use crate::shared::SharedState;
+use crate::writer::WriterQueue;
 
 /// Items removed by one request to the writer.
 const SWEEP_BATCH: usize = 500;
@@ -31,19 +31,15 @@ const QUIET_BEFORE_FREEZE: Duration = Duration::from_secs(5);
 
 /// Runs until the engine closes. Holds the engine's request channel only while it sweeps, so that
 /// the writer thread can end.
-pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) {
+pub(crate) fn run(shared: &SharedState, requests: &Weak<WriterQueue>) {
     let mut archived = 0;
     let mut quiet = QuietPeriod { sequence: shared.view.visible(), since: Instant::now() };
     while !shared.is_closing() {
         let mut failed = false;
         if shared.stopped().is_none() {
-            // Independent of each other: items are swept even while the archive is unreachable.
-            let maintained = maintain_log(shared, &mut archived);
-            let tidies = shared.options.cleans_up;
-            let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
-            let swept = swept.map(|_| ());
+            let passed = pass(shared, requests, &mut archived);
             let frozen = quiet.freeze_when_quiet(shared, requests);
-            for error in [maintained, swept, frozen].into_iter().filter_map(Result::err) {
+            for error in passed.into_iter().chain([frozen]).filter_map(Result::err) {
                 tracing::warn!(%error, "upkeep failed; it will be retried");
                 failed = true;
             }
@@ -52,6 +48,19 @@ pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) 
         let idle = || !shared.is_closing() && nothing_to_do();
         shared.upkeep.wait_while(idle, shared.options.upkeep_interval);
     }
+}
+
+/// Maintains the log and sweeps. Independent of each other: items are swept even while the archive is
+/// unreachable.
+pub(crate) fn pass(
+    shared: &SharedState,
+    requests: &Weak<WriterQueue>,
+    archived: &mut u64,
+) -> [Result<()>; 2] {
+    let maintained = maintain_log(shared, archived);
+    let tidies = shared.options.cleans_up;
+    let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
+    [maintained, swept.map(|_| ())]
 }
 
 /// Tracks how long nothing has been written.
@@ -66,7 +75,7 @@ impl QuietPeriod {
     fn freeze_when_quiet(
         &mut self,
         shared: &SharedState,
-        requests: &Weak<Sender<WriterRequest>>,
+        requests: &Weak<WriterQueue>,
     ) -> Result<()> {
         let sequence = shared.view.visible();
         if sequence != self.sequence {
@@ -176,7 +185,7 @@ pub(crate) fn copy_segment(segment: &LogSegment, end: u64, to: &dyn Disk) -> Res
 /// each; returns the number of items.
 pub(crate) fn sweep(
     shared: &SharedState,
-    requests: &Weak<Sender<WriterRequest>>,
+    requests: &Weak<WriterQueue>,
     batches: usize,
 ) -> Result<usize> {
     let tables: Vec<Arc<TableEntry>> = shared.catalog.read().tables().cloned().collect();
@@ -217,7 +226,7 @@ fn entries(shared: &SharedState, range: &KeyRange, limit: usize) -> Result<Vec<B
     Ok(found)
 }
 
-fn sweep_tokens(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) -> Result<()> {
+fn sweep_tokens(shared: &SharedState, requests: &Weak<WriterQueue>) -> Result<()> {
     let expired = expired_tokens(shared)?;
     for batch in expired.chunks(SWEEP_BATCH) {
         send_request(requests, |reply| WriterRequest::ForgetTokens(batch.to_vec(), reply))?;
@@ -253,11 +262,7 @@ fn expired_tokens(shared: &SharedState) -> Result<Vec<Bytes>> {
 }
 
 /// Removes the data of deleted tables.
-fn reclaim(
-    shared: &SharedState,
-    requests: &Weak<Sender<WriterRequest>>,
-    batches: usize,
-) -> Result<()> {
+fn reclaim(shared: &SharedState, requests: &Weak<WriterQueue>, batches: usize) -> Result<()> {
     let deleted: Vec<u16> = shared.catalog.read().unreclaimed().collect();
     let mut left = batches;
     for number in deleted {
@@ -296,12 +301,17 @@ fn deletion_rows(shared: &SharedState, range: &KeyRange) -> Result<Vec<EngineRow
 
 /// Sends a request and blocks until its reply.
 pub(crate) fn send_request<T>(
-    requests: &Weak<Sender<WriterRequest>>,
+    requests: &Weak<WriterQueue>,
     request: impl FnOnce(oneshot::Sender<Result<T>>) -> WriterRequest,
 ) -> Result<T> {
     let closed = || Error::Unavailable { detail: String::from("the engine is closing") };
     let (reply, answer) = oneshot::channel();
-    requests.upgrade().ok_or_else(closed)?.send(request(reply)).map_err(|_| closed())?;
+    let requests = requests.upgrade().ok_or_else(closed)?;
+    requests.send(request(reply)).map_err(|_| closed())?;
+    // Only a stepped writer has something left to do here.
+    while requests.step() {}
+    // The engine may close while this waits.
+    drop(requests);
     // `blocking_recv` would panic on an async thread, from which `sweep` may be called.
     futures::executor::block_on(answer).map_err(|_| closed())?
 }

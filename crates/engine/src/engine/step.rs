@@ -1,0 +1,41 @@
+//! Steps of an engine without threads: a simulation decides what runs next.
+
+use super::Engine;
+use crate::group::WriterRequest;
+use crate::{checkpoint, upkeep};
+
+/// What one of the engine's threads does between two waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineStep {
+    /// Commits the queued requests as one group.
+    Write,
+    /// Applies the oldest frozen run to the tree.
+    Checkpoint,
+    /// Prepares the log's next file, trims old ones, sweeps.
+    Upkeep,
+    /// Freezes the active run, as after a time without writes.
+    Freeze,
+}
+
+impl Engine {
+    /// Does the step of an engine that was opened with
+    /// [`Options::is_stepped`](crate::Options::is_stepped), and returns whether it did something. Errors
+    /// stop writes, or the step is to be repeated, as on a thread.
+    pub fn step(&self, step: EngineStep) -> bool {
+        let shared = &self.0.shared;
+        match step {
+            EngineStep::Write => self.0.requests.as_ref().is_some_and(|queue| queue.step()),
+            EngineStep::Checkpoint => checkpoint::step(shared),
+            EngineStep::Upkeep => {
+                let requests = self.0.weak_requests();
+                // Nothing was archived before: the archive is compared with what is there.
+                let passed = upkeep::pass(shared, &requests, &mut 0);
+                passed.iter().all(Result::is_ok)
+            }
+            EngineStep::Freeze => {
+                let requests = self.0.weak_requests();
+                upkeep::send_request(&requests, WriterRequest::Freeze).is_ok()
+            }
+        }
+    }
+}
