@@ -1,7 +1,7 @@
 //! The model of goals, quests, rooms, help, offers and files. Quests and milestones are computed
 //! naively, without streams, steps or counters.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use roundtable_domain::NewQuest;
 use roundtable_model::entities::Media;
@@ -23,9 +23,9 @@ pub(crate) struct FeatureModel {
     /// Completed uploads, and the post that shows them.
     pub(crate) files: BTreeMap<MediaKey, (UserId, Media, Option<PostId>)>,
     /// Times at which a user may have joined a group, with the message numbers then.
-    pub(crate) arrivals: HashMap<(GroupId, UserId), Vec<Arrival>>,
+    pub(crate) arrivals: BTreeMap<(GroupId, UserId), Vec<Arrival>>,
     /// The times up to which users have marked notifications as read.
-    pub(crate) marked: HashMap<UserId, Time>,
+    pub(crate) marked: BTreeMap<UserId, Time>,
 }
 
 /// A goal, with its tasks and the times they were done.
@@ -64,10 +64,10 @@ pub(crate) struct RoomModel {
     pub(crate) group: Option<GroupId>,
     pub(crate) said: Vec<MessageModel>,
     /// Known read positions.
-    pub(crate) read: HashMap<UserId, u64>,
+    pub(crate) read: BTreeMap<UserId, u64>,
     /// The furthest read positions that were requested and refused. A user who is suspended between the
     /// write and the answer is refused, although the position was written.
-    pub(crate) refused: HashMap<UserId, u64>,
+    pub(crate) refused: BTreeMap<UserId, u64>,
 }
 
 impl RoomModel {

@@ -1,28 +1,31 @@
 //! A user in a storm.
 
+mod requests;
+
 use std::sync::Arc;
 
+use crate::{ActionOutcome, FeatureAction, FeatureOutcome, Town, UserAction};
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use roundtable_domain::{Caller, Code};
-use roundtable_model::{
-    CommentId, GroupId, GroupRole, ModerationStatus, Nickname, PostId, RequestId, Role, Time,
-    UserId, Visibility,
-};
-use roundtable_testkit::{ActionOutcome, FeatureAction, FeatureOutcome, Town, UserAction};
+use roundtable_model::{GroupId, Nickname, RequestId, Role, Time, UserId, Visibility};
 
-use crate::deck::{self, OF_STAFF};
-use crate::feature_choice::ActionChooser;
-use crate::features::Arrival;
-use crate::record_action::record_action;
-use crate::record_feature::record_feature;
-use crate::town_model::SharedModel;
+use self::requests::one_of;
+use super::action_choice::{Candidates, to_accounts, to_content, to_groups, to_people};
+use super::deck::{self, OF_STAFF};
+use super::feature_choice::ActionChooser;
+use super::features::Arrival;
+use super::record_action::record_action;
+use super::record_feature::record_feature;
+use super::town_model::SharedModel;
 
 /// Actions that a user still tries after deleting the account.
 const TRIES_IN_VAIN: usize = 5;
 
-pub(crate) struct StormUser {
+/// A user who performs random actions, one after the other.
+#[derive(Debug)]
+pub struct StormUser {
     town: Arc<Town>,
     shared_model: Arc<SharedModel>,
     caller: Caller,
@@ -30,41 +33,40 @@ pub(crate) struct StormUser {
     others: Vec<UserId>,
     /// The step at which the user deletes the account.
     leave_step: Option<usize>,
+    /// Helps a suspended user to an answer. If present, every request has an id, so that it can be
+    /// repeated when its outcome is unknown.
+    admin: Option<Caller>,
     random: SmallRng,
     seed: u64,
+    steps_begun: usize,
+    /// The request that has no answer yet.
+    in_flight: Option<InFlightStep>,
 }
 
-#[derive(Debug)]
-enum Step {
+#[derive(Clone, Debug)]
+pub(super) enum StormStep {
     Act(UserAction),
     Pursuit(FeatureAction),
 }
 
+/// A request that may have been sent.
+#[derive(Clone, Debug)]
+struct InFlightStep {
+    step: StormStep,
+    request: RequestId,
+    /// The state of the group that it may admit a user to, before it was sent.
+    before: Option<(Time, u64)>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
-enum Outcome {
+enum StormOutcome {
     Done(ActionOutcome),
     Gained(FeatureOutcome),
 }
 
-/// Candidate objects of an action, mostly ones that the user may act on.
-struct Candidates {
-    other: UserId,
-    post: Option<PostId>,
-    comment: Option<CommentId>,
-    group: Option<GroupId>,
-    own_post: Option<PostId>,
-    own_comment: Option<CommentId>,
-    own_group: Option<GroupId>,
-    joined: Option<GroupId>,
-    member: UserId,
-    followed: UserId,
-    follower: UserId,
-    blocked: UserId,
-    suspended: UserId,
-}
-
 impl StormUser {
-    pub(crate) fn new(
+    /// Creates a user whose actions are chosen by `seed`.
+    pub fn new(
         town: Arc<Town>,
         shared_model: Arc<SharedModel>,
         name: &str,
@@ -80,65 +82,130 @@ impl StormUser {
         let others = names.iter().filter(|other| *other != name);
         let others = others.map(|other| town.id(other)).collect();
         let (nickname, random) = (name.parse().unwrap(), SmallRng::seed_from_u64(seed));
-        Self { town, shared_model, caller, nickname, others, leave_step: None, random, seed }
+        Self {
+            town,
+            shared_model,
+            caller,
+            nickname,
+            others,
+            leave_step: None,
+            admin: None,
+            random,
+            seed,
+            steps_begun: 0,
+            in_flight: None,
+        }
     }
 
-    pub(crate) fn leave_at(mut self, step: Option<usize>) -> Self {
+    /// Deletes the account at this step.
+    #[must_use]
+    pub const fn leave_at(mut self, step: Option<usize>) -> Self {
         self.leave_step = step;
         self
     }
 
+    /// Gives every request an id, and repeats those whose outcome is unknown. `admin` helps if the
+    /// user is suspended meanwhile.
+    #[must_use]
+    pub fn repeating(mut self, admin: Caller) -> Self {
+        self.admin = Some(admin);
+        self
+    }
+
     /// Performs one step after the other. Some requests are repeated, concurrently or later.
-    pub(crate) async fn live(mut self, steps: usize) {
-        let me = self.caller.user_id.clone();
-        for step in 0..steps {
-            if self.shared_model.with(|model| !model.alive(&me)) {
+    pub async fn live(&mut self, steps: usize) {
+        for _ in 0..steps {
+            if self.shared_model.with(|model| !model.alive(&self.caller.user_id)) {
                 return self.act_after_deletion().await;
             }
-            let next = self.choose(step);
-            self.shared_model.with(|model| {
-                model.chosen.insert(next.name());
-                model.active_users.insert(me.clone());
-                model.acts += 1;
-            });
-            self.town.advance_ms(self.random.random_range(0..30));
-            let request: RequestId = format!("{}-{step}", self.seed).parse().unwrap();
-            let before = self.said(&next).await;
-            let answer = if self.random.random_bool(0.4) {
-                self.take(&next, None).await
-            } else {
-                let (first, second) = tokio::join!(
-                    self.take(&next, Some(&request)),
-                    self.take(&next, Some(&request)),
-                );
-                let third = self.take(&next, Some(&request)).await;
-                one_of([first, second, third], &next)
-            };
-            let after = self.said(&next).await;
-            self.shared_model.with(|model| {
-                let (Some((began, first)), Some((ended, last))) = (before, after) else { return };
-                let arrival = Arrival { at: (began, ended), said: (first, last) };
-                let who = next.admission(&me).unwrap();
+            self.begin_step().await;
+            self.finish_step().await;
+        }
+    }
+
+    /// Chooses a step, and notes it as in flight.
+    async fn begin_step(&mut self) {
+        let number = self.steps_begun;
+        self.steps_begun += 1;
+        let step = self.choose(number);
+        self.shared_model.with(|model| {
+            model.chosen.insert(step.name());
+            model.active_users.insert(self.caller.user_id.clone());
+            model.acts += 1;
+        });
+        self.town.advance_ms(self.random.random_range(0..30));
+        let before = self.said(&step).await;
+        let request = format!("{}-{number}", self.seed).parse().unwrap();
+        self.in_flight = Some(InFlightStep { step, request, before });
+    }
+
+    /// Sends the request in flight, at least once, and records its outcome.
+    async fn finish_step(&mut self) {
+        let Some(in_flight) = self.in_flight.clone() else { return };
+        let InFlightStep { step, request, .. } = &in_flight;
+        let mut answer = if self.random.random_bool(0.4) {
+            let request = Some(request).filter(|_| self.admin.is_some());
+            self.take(step, request).await
+        } else {
+            let (first, second) =
+                tokio::join!(self.take(step, Some(request)), self.take(step, Some(request)));
+            let third = self.take(step, Some(request)).await;
+            one_of([first, second, third], step)
+        };
+        if answer == Err(Code::Internal) {
+            answer = self.repeat(step, request).await;
+        }
+        self.record(&in_flight, answer, None).await;
+    }
+
+    /// Goes on in a new process, after a crash at `crashed_at` in the town's time, and repeats the
+    /// request that was in flight.
+    pub async fn resume(&mut self, town: Arc<Town>, crashed_at: Time) {
+        self.town = town;
+        let Some(in_flight) = self.in_flight.clone() else { return };
+        let answer = self.repeat(&in_flight.step, &in_flight.request).await;
+        self.record(&in_flight, answer, Some(crashed_at)).await;
+    }
+
+    /// Records the outcome of the request in flight, which ends it.
+    async fn record(
+        &mut self,
+        in_flight: &InFlightStep,
+        answer: Result<StormOutcome, Code>,
+        crashed_at: Option<Time>,
+    ) {
+        let InFlightStep { step, before, .. } = in_flight;
+        let me = &self.caller.user_id;
+        let after = self.said(step).await;
+        self.shared_model.with(|model| {
+            if let (Some((began, first)), Some((ended, last))) = (*before, after) {
+                // The clock may have been turned back since the crash.
+                let at = (began.min(ended), began.max(ended).max(crashed_at.unwrap_or(ended)));
+                let arrival = Arrival { at, said: (first, last) };
+                let who = step.admission(me).unwrap();
                 model.features.arrivals.entry(who).or_default().push(arrival);
-            });
-            self.shared_model.with(|model| match (&next, answer) {
-                (Step::Act(act), Ok(Outcome::Done(done))) => record_action(model, &me, act, &done),
-                (Step::Pursuit(feature_action), Ok(Outcome::Gained(outcome))) => {
-                    record_feature(model, &me, feature_action, &outcome);
+            }
+            match (step, answer) {
+                (StormStep::Act(act), Ok(StormOutcome::Done(done))) => {
+                    record_action(model, me, act, &done)
                 }
-                (Step::Pursuit(FeatureAction::ReadRoom(room, message)), Err(_)) => {
+                (StormStep::Pursuit(feature_action), Ok(StormOutcome::Gained(outcome))) => {
+                    record_feature(model, me, feature_action, &outcome);
+                }
+                (StormStep::Pursuit(FeatureAction::ReadRoom(room, message)), Err(_)) => {
                     let room = model.features.rooms.get_mut(room).unwrap();
                     let seq = room.seq_of(message);
                     let refused = room.refused.entry(me.clone()).or_default();
                     *refused = (*refused).max(seq);
                 }
                 _ => {}
-            });
-        }
+            }
+        });
+        self.in_flight = None;
     }
 
     /// The time, and the newest message number of a group that a step may admit a user to.
-    async fn said(&self, step: &Step) -> Option<(Time, u64)> {
+    async fn said(&self, step: &StormStep) -> Option<(Time, u64)> {
         let (group, _) = step.admission(&self.caller.user_id)?;
         let core = self.town.context().core();
         let room = core.group(&group).get().await.unwrap().map(|group| group.room_id);
@@ -147,21 +214,8 @@ impl StormUser {
         Some((self.town.now(), heads.into_iter().flatten().next().map_or(0, |head| head.seq)))
     }
 
-    async fn take(&self, step: &Step, request: Option<&RequestId>) -> Result<Outcome, Code> {
-        match step {
-            Step::Act(act) => {
-                self.town.perform(&self.caller, act, request).await.map(Outcome::Done)
-            }
-            Step::Pursuit(feature_action) => self
-                .town
-                .perform_feature(&self.caller, feature_action, request)
-                .await
-                .map(Outcome::Gained),
-        }
-    }
-
     /// Asserts that a deleted account can do nothing.
-    async fn act_after_deletion(mut self) {
+    async fn act_after_deletion(&mut self) {
         for _ in 0..TRIES_IN_VAIN {
             let card = deck::any(&mut self.random);
             let step = self.step(card);
@@ -170,11 +224,13 @@ impl StormUser {
         }
     }
 
-    fn choose(&mut self, step: usize) -> Step {
+    fn choose(&mut self, step: usize) -> StormStep {
         if self.leave_step.is_some_and(|leave_step| step >= leave_step) {
             let (me, first) = (&self.caller.user_id, &self.nickname);
             let name = self.shared_model.with(|model| model.nicknames.get(me).cloned());
-            return Step::Act(UserAction::DeleteAccount(name.unwrap_or_else(|| first.clone())));
+            return StormStep::Act(UserAction::DeleteAccount(
+                name.unwrap_or_else(|| first.clone()),
+            ));
         }
         let works = self.caller.moderates() && self.random.random_bool(0.5);
         let card = if works {
@@ -189,15 +245,15 @@ impl StormUser {
         step
     }
 
-    fn step(&mut self, card: &str) -> Step {
+    fn step(&mut self, card: &str) -> StormStep {
         if !FeatureAction::NAMES.contains(&card) {
-            return Step::Act(self.act(card));
+            return StormStep::Act(self.act(card));
         }
         let Self { caller, town, shared_model, others, random, .. } = self;
         let mut any = || others.choose(random).unwrap().clone();
         let (other, another) = (any(), any());
         let start = random.random_range(0..1_000);
-        Step::Pursuit(shared_model.with(|model| {
+        StormStep::Pursuit(shared_model.with(|model| {
             let mut doer = ActionChooser {
                 me: &caller.user_id,
                 is_staff: caller.moderates(),
@@ -286,75 +342,14 @@ impl StormUser {
     }
 }
 
-fn to_people(card: &str, found: Candidates, random: &mut SmallRng) -> UserAction {
-    match card {
-        "Follow" => UserAction::Follow(found.other),
-        "Unfollow" => UserAction::Unfollow(found.followed),
-        "Accept" => UserAction::Accept(found.follower),
-        "Reject" => UserAction::Reject(found.follower),
-        "Mute" => UserAction::Mute(found.followed, random.random()),
-        "Block" => UserAction::Block(found.other),
-        _ => UserAction::Unblock(found.blocked),
-    }
-}
-
-fn to_groups(card: &str, found: Candidates, random: &mut SmallRng) -> Option<UserAction> {
-    let Candidates { other, group, own_group, joined, member, .. } = found;
-    Some(match card {
-        "DeleteGroup" => UserAction::DeleteGroup(own_group?),
-        "Join" => UserAction::Join(group?),
-        "Leave" => UserAction::Leave(joined?),
-        "Invite" => UserAction::Invite(own_group?, other),
-        "Approve" => UserAction::Approve(own_group?, member),
-        "Remove" => UserAction::Remove(own_group?, member),
-        _ => UserAction::SetRole(own_group?, member, *GroupRole::ALL.choose(random)?),
-    })
-}
-
-fn to_accounts(card: &str, found: Candidates, random: &mut SmallRng) -> UserAction {
-    match card {
-        "TurnPrivate" => UserAction::TurnPrivate(random.random_bool(0.3)),
-        "Rename" => UserAction::Rename(format!("n{}", random.random::<u16>()).parse().unwrap()),
-        "Suspend" => UserAction::Suspend(found.other),
-        "Unsuspend" => UserAction::Unsuspend(found.suspended),
-        _ if random.random() => {
-            UserAction::SetRoles(found.other, vec![Role::User, Role::Moderator])
-        }
-        _ => UserAction::SetRoles(found.other, vec![Role::User]),
-    }
-}
-
-fn to_content(card: &str, found: Candidates, random: &mut SmallRng) -> Option<UserAction> {
-    let Candidates { post, comment, own_post, own_comment, .. } = found;
-    let status = *[ModerationStatus::Approved, ModerationStatus::Rejected].choose(random)?;
-    Some(match card {
-        "DeletePost" => UserAction::DeletePost(own_post?),
-        "PostActivity" => UserAction::PostActivity(own_post?),
-        "Like" => UserAction::Like(post?),
-        "Unlike" => UserAction::Unlike(post?),
-        "Share" => UserAction::Share(post?),
-        "Unshare" => UserAction::Unshare(post?),
-        "DeleteComment" => UserAction::DeleteComment(own_comment?),
-        "LikeComment" => UserAction::LikeComment(comment?),
-        "UnlikeComment" => UserAction::UnlikeComment(comment?),
-        "Report" => UserAction::Report(post?),
-        "ReportComment" => UserAction::ReportComment(comment?),
-        "Moderate" => UserAction::Moderate(post?, status),
-        "ModerateComment" => UserAction::ModerateComment(comment?, status),
-        other => panic!("{other} is no card of this deck"),
-    })
-}
-
-impl Step {
+impl StormStep {
     const fn name(&self) -> &'static str {
         match self {
             Self::Act(act) => act.name(),
             Self::Pursuit(feature_action) => feature_action.name(),
         }
     }
-}
 
-impl Step {
     /// The group that it may admit a user to, and the user.
     fn admission(&self, me: &UserId) -> Option<(GroupId, UserId)> {
         match self {
@@ -368,15 +363,4 @@ impl Step {
             _ => None,
         }
     }
-}
-
-/// Asserts that a request sent three times has one outcome. Its result may be gone by the last
-/// time.
-fn one_of(answers: [Result<Outcome, Code>; 3], step: &Step) -> Result<Outcome, Code> {
-    let mut done = answers.iter().filter_map(|answer| answer.as_ref().ok());
-    let Some(first) = done.next() else { return answers.into_iter().next().unwrap() };
-    for other in done {
-        assert_eq!(first, other, "{step:?} had two outcomes");
-    }
-    Ok(first.clone())
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::Town;
 use roundtable_domain::Caller;
 use roundtable_model::entities::{Quest, XpEntry};
 use roundtable_model::{GoalId, QuestId, QuestStatus, Time, UserId};
-use roundtable_testkit::Town;
 
-use crate::features::{FeatureModel, GoalModel, QuestModel};
-use crate::town_model::TownModel;
+use super::features::{FeatureModel, GoalModel, QuestModel};
+use super::town_model::TownModel;
 
 pub(crate) async fn check_progress(model: &TownModel, town: &Town) {
     let features = &model.features;

@@ -1,11 +1,11 @@
 //! Compares companies, offers and files with the model (R16, R43).
 
+use crate::Town;
 use roundtable_model::entities::Upload;
 use roundtable_model::table::Get;
 use roundtable_model::{OfferStatus, UserId};
-use roundtable_testkit::Town;
 
-use crate::town_model::TownModel;
+use super::town_model::TownModel;
 
 pub(crate) async fn check_trade(model: &TownModel, town: &Town) {
     let (core, features) = (town.context().core(), &model.features);

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::Town;
 use roundtable_domain::Caller;
 use roundtable_model::entities::{Message, Room, RoomMember};
-use roundtable_model::{
-    Expiry, MessageId, RoomId, RoomScope, Span, Time, UserId, UserStatus, samples,
-};
-use roundtable_testkit::Town;
+use roundtable_model::{Expiry, MessageId, RoomId, RoomScope, Span, UserId, UserStatus};
 
-use crate::features::{Arrival, MessageModel, RoomModel};
-use crate::town_model::TownModel;
+use super::features::{Arrival, MessageModel, RoomModel};
+use super::town_model::TownModel;
 
 pub(crate) async fn check_rooms(model: &TownModel, town: &Town) {
     let mut unread = 0;
@@ -80,22 +78,6 @@ fn fits(seat: &RoomMember, known: u64, room: &Room, arrivals: &[Arrival]) -> boo
     })
 }
 
-#[test]
-fn a_new_member_has_read_only_the_messages_before() {
-    let at = |ms| Time::from_ms(ms);
-    let room = Room { created_at: at(0), ..samples::room() };
-    let seat =
-        |joined, read_seq| RoomMember { joined_at: at(joined), read_seq, ..samples::room_member() };
-    let came = |from, to, said| Arrival { at: (at(from), at(to)), said };
-    let arrivals = [came(10, 20, (2, 3)), came(50, 60, (7, 9))];
-    let fits = |joined, read_seq, known| fits(&seat(joined, read_seq), known, &room, &arrivals);
-    assert!(fits(0, 0, 0) && !fits(0, 1, 0) && fits(0, 4, 4));
-    assert!(fits(10, 2, 0) && fits(20, 3, 0) && !fits(20, 4, 0) && !fits(20, 1, 0));
-    assert!(fits(55, 8, 3) && !fits(55, 3, 3), "what was read before they left is not enough");
-    assert!(!fits(55, 10, 3) && fits(55, 12, 12) && !fits(55, 9, 12));
-    assert!(!fits(30, 5, 5), "the user was not admitted then");
-}
-
 /// The unread count of a user: messages after the read position, by senders the user can see.
 async fn by_one(
     model: &TownModel,
@@ -145,4 +127,30 @@ pub(crate) async fn remaining_items(town: &Town, user: &UserId) -> usize {
         + core.assist_messages_by(user).all().await.unwrap().len()
         + town.rows(&format!("NOTIF#{user}"), "").await.len()
         + town.rows(&format!("FEED#{user}"), "").await.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::{Time, samples};
+
+    use super::*;
+
+    #[test]
+    fn a_new_member_has_read_only_the_messages_before() {
+        let at = |ms| Time::from_ms(ms);
+        let room = Room { created_at: at(0), ..samples::room() };
+        let seat = |joined, read_seq| RoomMember {
+            joined_at: at(joined),
+            read_seq,
+            ..samples::room_member()
+        };
+        let came = |from, to, said| Arrival { at: (at(from), at(to)), said };
+        let arrivals = [came(10, 20, (2, 3)), came(50, 60, (7, 9))];
+        let fits = |joined, read_seq, known| fits(&seat(joined, read_seq), known, &room, &arrivals);
+        assert!(fits(0, 0, 0) && !fits(0, 1, 0) && fits(0, 4, 4));
+        assert!(fits(10, 2, 0) && fits(20, 3, 0) && !fits(20, 4, 0) && !fits(20, 1, 0));
+        assert!(fits(55, 8, 3) && !fits(55, 3, 3), "what was read before they left is not enough");
+        assert!(!fits(55, 10, 3) && fits(55, 12, 12) && !fits(55, 9, 12));
+        assert!(!fits(30, 5, 5), "the user was not admitted then");
+    }
 }

@@ -101,12 +101,16 @@ pub(crate) struct Deck {
 
 impl Default for Deck {
     fn default() -> Self {
-        let random = SmallRng::seed_from_u64(1);
-        Self { left: Vec::new(), given_back: Vec::new(), random }
+        Self::seeded(1)
     }
 }
 
 impl Deck {
+    pub(crate) fn seeded(seed: u64) -> Self {
+        let random = SmallRng::seed_from_u64(seed);
+        Self { left: Vec::new(), given_back: Vec::new(), random }
+    }
+
     pub(crate) fn deal(&mut self) -> &'static str {
         if self.left.is_empty() {
             let cards = CARDS.iter().flat_map(|(often, act)| std::iter::repeat_n(*act, *often));

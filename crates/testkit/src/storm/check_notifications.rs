@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Town;
 use roundtable_domain::{Caller, Notifications, PageInput, collapse_hour};
 use roundtable_model::entities::Notification;
 use roundtable_model::{
     FollowStatus, MessageId, NotificationKind as Kind, PostId, QuestStatus, SubjectId, Time,
     UserId, UserStatus,
 };
-use roundtable_testkit::Town;
 
-use crate::features::MessageModel;
-use crate::town_model::TownModel;
+use super::features::MessageModel;
+use super::town_model::TownModel;
 
 /// A notification that must exist: its subject, and its time if known.
 type Due = (Kind, SubjectId, Option<Time>);
@@ -146,7 +146,7 @@ async fn plans(model: &TownModel, town: &Town, user: &UserId, due: &mut Vec<Due>
         });
         due.extend(quest.map(|_| (Kind::Quest, id.into(), None)));
     }
-    let kept = |aim: &&crate::features::GoalModel| aim.owner == *user && !aim.is_deleted;
+    let kept = |aim: &&super::features::GoalModel| aim.owner == *user && !aim.is_deleted;
     for (goal, _) in model.features.aims.iter().filter(|(_, aim)| kept(aim)) {
         let tasks = core.tasks(goal).strong().all().await.unwrap();
         let open = tasks.iter().filter(|task| !task.done && task.due_at.is_some());

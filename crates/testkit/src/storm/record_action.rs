@@ -1,9 +1,9 @@
 //! Records the outcomes of user actions in the model.
 
+use crate::{ActionOutcome, UserAction};
 use roundtable_model::{GroupRole, UserId};
-use roundtable_testkit::{ActionOutcome, UserAction};
 
-use crate::town_model::{GroupModel, TextModel, TownModel};
+use super::town_model::{GroupModel, TextModel, TownModel};
 
 pub(crate) fn record_action(
     model: &mut TownModel,

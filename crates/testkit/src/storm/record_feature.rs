@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::{FeatureAction, FeatureOutcome};
 use roundtable_model::UserId;
-use roundtable_testkit::{FeatureAction, FeatureOutcome};
 
-use crate::features::{
+use super::features::{
     FeatureModel, GoalModel, MessageModel, MilestoneModel, OfferModel, QuestModel, RoomModel,
     ThreadModel,
 };
-use crate::town_model::{TextModel, TownModel};
+use super::town_model::{TextModel, TownModel};
 
 pub(crate) fn record_feature(
     model: &mut TownModel,

@@ -1,15 +1,16 @@
 //! The model of a town: the last state of everything that a single user decides about.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use parking_lot::Mutex;
 use roundtable_model::{CommentId, GroupId, Nickname, PostId, Role, UserId};
 
-use crate::deck::Deck;
-use crate::features::FeatureModel;
+use super::deck::Deck;
+use super::features::FeatureModel;
 
+/// The model of a town, which its users share.
 #[derive(Debug, Default)]
-pub(crate) struct SharedModel(Mutex<TownModel>);
+pub struct SharedModel(Mutex<TownModel>);
 
 /// A text and its location.
 #[derive(Debug)]
@@ -30,8 +31,9 @@ pub(crate) struct GroupModel {
     pub(crate) is_loose: bool,
 }
 
+/// What the users of a town have decided.
 #[derive(Debug, Default)]
-pub(crate) struct TownModel {
+pub struct TownModel {
     pub(crate) deck: Deck,
     /// Attempts by action.
     pub(crate) chosen: BTreeSet<&'static str>,
@@ -42,45 +44,55 @@ pub(crate) struct TownModel {
     pub(crate) posts: Vec<PostId>,
     pub(crate) comments: Vec<CommentId>,
     pub(crate) groups: Vec<GroupId>,
-    pub(crate) posted: HashMap<PostId, TextModel<Option<GroupId>>>,
-    pub(crate) commented: HashMap<CommentId, TextModel<PostId>>,
-    pub(crate) founded: HashMap<GroupId, GroupModel>,
+    pub(crate) posted: BTreeMap<PostId, TextModel<Option<GroupId>>>,
+    pub(crate) commented: BTreeMap<CommentId, TextModel<PostId>>,
+    pub(crate) founded: BTreeMap<GroupId, GroupModel>,
     /// The last state of likes, shares and blocks.
-    pub(crate) likes: HashMap<(UserId, PostId), bool>,
-    pub(crate) shares: HashMap<(UserId, PostId), bool>,
-    pub(crate) blocks: HashMap<(UserId, UserId), bool>,
+    pub(crate) likes: BTreeMap<(UserId, PostId), bool>,
+    pub(crate) shares: BTreeMap<(UserId, PostId), bool>,
+    pub(crate) blocks: BTreeMap<(UserId, UserId), bool>,
     /// The last state of follows; `None` once the followee may have changed it.
-    pub(crate) follows: HashMap<(UserId, UserId), Option<bool>>,
+    pub(crate) follows: BTreeMap<(UserId, UserId), Option<bool>>,
     /// Current and former members of groups, and requests.
     pub(crate) joined: Vec<(UserId, GroupId)>,
     /// Changed nicknames.
-    pub(crate) nicknames: HashMap<UserId, Nickname>,
+    pub(crate) nicknames: BTreeMap<UserId, Nickname>,
     /// Roles the admin granted or revoked.
-    pub(crate) roles: HashMap<UserId, Vec<Role>>,
+    pub(crate) roles: BTreeMap<UserId, Vec<Role>>,
     /// Suspended users, according to staff actions.
     pub(crate) suspended: Vec<UserId>,
     /// Users who deleted their accounts.
-    pub(crate) gone: HashSet<UserId>,
+    pub(crate) gone: BTreeSet<UserId>,
     pub(crate) active_users: BTreeSet<UserId>,
     /// Users who were ever suspended.
-    pub(crate) sanctioned: HashSet<UserId>,
+    pub(crate) sanctioned: BTreeSet<UserId>,
     /// Pairs of users with possibly suppressed notifications.
-    pub(crate) disturbed: HashSet<(UserId, UserId)>,
+    pub(crate) disturbed: BTreeSet<(UserId, UserId)>,
     pub(crate) features: FeatureModel,
 }
 
 impl SharedModel {
+    /// A model whose actions are chosen by `seed`.
+    pub fn seeded(seed: u64) -> Self {
+        Self(Mutex::new(TownModel { deck: Deck::seeded(seed), ..TownModel::default() }))
+    }
+
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut TownModel) -> T) -> T {
         look(&mut self.0.lock())
     }
 
     /// Takes the model, and leaves an empty one.
-    pub(crate) fn take(&self) -> TownModel {
+    pub fn take(&self) -> TownModel {
         std::mem::take(&mut *self.0.lock())
     }
 }
 
 impl TownModel {
+    /// The numbers of actions that were tried, and of those that succeeded.
+    pub const fn actions(&self) -> (usize, usize) {
+        (self.acts, self.done)
+    }
+
     pub(crate) fn alive(&self, user: &UserId) -> bool {
         !self.gone.contains(user)
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::FeatureAction;
 use rand::Rng;
 use rand::rngs::SmallRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use roundtable_domain::NewQuest;
 use roundtable_model::{CountScope, GoalId, GroupId, TaskId, Time, UserId};
-use roundtable_testkit::FeatureAction;
 
-use crate::features::{FeatureModel, GoalModel};
+use super::features::{FeatureModel, GoalModel};
 
 pub(crate) struct ActionChooser<'a> {
     pub(crate) me: &'a UserId,
@@ -156,7 +156,7 @@ impl ActionChooser<'_> {
 
     fn with_talk(&mut self, card: &str, features: &FeatureModel) -> Option<FeatureAction> {
         let (me, joined) = (self.me, self.joined.clone());
-        let is_in = |room: &crate::features::RoomModel| {
+        let is_in = |room: &super::features::RoomModel| {
             room.two.as_ref().is_some_and(|two| two.contains(me))
                 || room.group.is_some() && room.group == joined
         };
@@ -181,7 +181,7 @@ impl ActionChooser<'_> {
                 FeatureAction::AskForHelp(vec![self.other.clone(), self.another.clone()])
             }
             "Advise" => {
-                let mine = |asked: &crate::features::ThreadModel| {
+                let mine = |asked: &super::features::ThreadModel| {
                     asked.owner == *me || asked.helpers.contains(me)
                 };
                 let (thread, _) = any(&features.threads, self.random, mine)?;
@@ -226,7 +226,7 @@ impl ActionChooser<'_> {
     }
 }
 
-fn is_open(quest: &crate::features::QuestModel) -> bool {
+fn is_open(quest: &super::features::QuestModel) -> bool {
     !quest.is_cancelled && !quest.is_deleted
 }
 
