@@ -43,7 +43,7 @@ pub(crate) struct Tree {
     items: TreeDatabase,
     entries: TreeDatabase,
     meta: TreeDatabase,
-    /// Whether commits are synced.
+    /// True if commits are synced.
     sync: bool,
 }
 

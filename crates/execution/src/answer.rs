@@ -16,7 +16,7 @@ pub struct Answer {
     times: AnswerTimes,
 }
 
-/// How long an answer took: to read what it shows, and to write it.
+/// The time that an answer took: to read what it shows, and to write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerTimes {
     pub reading: Duration,
