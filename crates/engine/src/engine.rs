@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use self::open::{DirectoryLock, Replay, lock, open_log_directory, sync_names};
 use crate::catalog::{self, TableEntry};
 use crate::group::{PendingWrite, ReplySender, WriterRequest};
+use crate::holds::{ARCHIVE, StreamHold};
 use crate::keys;
 use crate::log::{OpenedLog, WriteAheadLog};
 use crate::metrics::Metrics;
@@ -49,6 +50,9 @@ struct EngineInner {
 }
 
 impl Engine {
+    /// The name of the archive among the consumers of the stream.
+    pub const ARCHIVE: &str = ARCHIVE;
+
     /// Opens the data directory `path`, creating it if needed. Replays the part of the log that is not
     /// in the tree, cuts off a torn tail, and fails on damaged data.
     pub fn open(path: impl AsRef<Path>, mut options: Options) -> Result<Self> {
@@ -98,7 +102,7 @@ impl Engine {
             view: replay.view,
             log,
             catalog: Arc::new(replay.catalog),
-            holds: replay.holds.into_inner(),
+            holds: replay.holds,
             applied: sequence,
             upkeep: wake,
         }));
@@ -152,6 +156,10 @@ impl Engine {
 
     /// Keeps the log after `sequence` for a consumer of the stream; `None` releases it.
     pub async fn hold(&self, consumer: &str, sequence: Option<u64>) -> Result<()> {
+        if consumer == ARCHIVE {
+            let detail = format!("the consumer {ARCHIVE:?} is the archive of log files");
+            return Err(Invalid::Rejected { detail }.into());
+        }
         if consumer.is_empty() || consumer.len() > CONSUMER_BYTES_MAX {
             let detail = format!(
                 "a consumer's name must have 1 to {CONSUMER_BYTES_MAX} bytes, not {}",
@@ -164,6 +172,16 @@ impl Engine {
         self.send_request(|reply| WriterRequest::Rows(vec![row], reply)).await
     }
 
+    /// Names the consumers whose holds must exist before anything is trimmed.
+    pub fn expect_consumers(&self, consumers: impl IntoIterator<Item = String>) {
+        self.0.shared.holds.expect(consumers);
+    }
+
+    /// Returns all consumers that keep the log, with their positions.
+    pub fn holds(&self) -> Vec<StreamHold> {
+        self.0.shared.holds()
+    }
+
     /// Checks all checksums, and that items, indexes and stream agree; returns a list of faults.
     pub fn audit(&self) -> Result<Vec<String>> {
         crate::audit::audit(&self.0.shared)
@@ -172,7 +190,8 @@ impl Engine {
     pub fn metrics(&self) -> Metrics {
         let shared = &self.0.shared;
         let sequence = shared.view.visible();
-        let slowest = shared.holds.lock().values().min().copied().unwrap_or(sequence);
+        let holds = shared.holds();
+        let slowest = holds.iter().map(|hold| hold.sequence).min().unwrap_or(sequence);
         Metrics {
             memtable_bytes: shared.view.memory().1 as u64,
             frozen_runs: shared.view.frozen() as u64,
@@ -180,6 +199,7 @@ impl Engine {
             tree_bytes: shared.view.tree.disk_bytes(),
             sequence,
             stream_lag: sequence.saturating_sub(slowest),
+            holds,
             ..shared.metrics.read()
         }
     }

@@ -17,6 +17,7 @@ mod engine;
 mod evaluate;
 mod filter;
 mod group;
+mod holds;
 mod keys;
 mod log;
 mod memtable;
@@ -40,6 +41,7 @@ mod writer;
 pub use backup::{Restore, RestorePoint, restore};
 pub use disk::{DirectoryDisk, Disk, DiskFile};
 pub use engine::Engine;
+pub use holds::StreamHold;
 pub use metrics::{Distribution, Metrics};
 pub use options::Options;
 #[cfg(feature = "testing")]

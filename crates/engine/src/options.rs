@@ -19,6 +19,9 @@ pub struct Options {
     pub segment_bytes: u64,
     /// Minimum time for which changes stay readable in the stream.
     pub retention: Duration,
+    /// Trims nothing before [`crate::Engine::expect_consumers`] has named the consumers of the stream, and
+    /// each of them has a hold.
+    pub awaits_consumers: bool,
     /// Directory to which complete log files are copied, for restores to a point in time.
     pub archive: Option<PathBuf>,
     /// Interval at which expired items are swept and the log is trimmed.
@@ -39,6 +42,7 @@ impl Default for Options {
             memtable_bytes: 128 << 20,
             segment_bytes: 64 << 20,
             retention: Duration::from_hours(24),
+            awaits_consumers: false,
             archive: None,
             upkeep_interval: Duration::from_secs(1),
             cleans_up: true,

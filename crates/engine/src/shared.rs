@@ -1,6 +1,5 @@
 //! The state that the threads of one engine share.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::catalog::Catalog;
 use crate::disk::Disk;
+use crate::holds::{ARCHIVE, StreamHold, StreamHolds};
 use crate::log::WriteAheadLog;
 use crate::metrics::EngineCounters;
 use crate::options::Options;
@@ -26,8 +26,10 @@ pub(crate) struct SharedState {
     pub(crate) log: Arc<WriteAheadLog>,
     pub(crate) recent: RecentRecords,
     pub(crate) catalog: RwLock<Arc<Catalog>>,
-    /// Consumers of the stream, and the last sequence each has processed.
-    pub(crate) holds: Mutex<BTreeMap<String, u64>>,
+    /// Consumers of the stream, up to whose positions the log is kept.
+    pub(crate) holds: StreamHolds,
+    /// Last sequence of the log in the archive, as far as it is known.
+    pub(crate) archived: AtomicU64,
     /// Last sequence that is durable in the tree.
     pub(crate) applied: AtomicU64,
     pub(crate) metrics: EngineCounters,
@@ -51,7 +53,7 @@ pub(crate) struct SharedStateParts {
     pub(crate) view: View,
     pub(crate) log: Arc<WriteAheadLog>,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) holds: BTreeMap<String, u64>,
+    pub(crate) holds: StreamHolds,
     pub(crate) applied: u64,
     pub(crate) upkeep: Arc<Signal>,
 }
@@ -67,7 +69,8 @@ impl SharedState {
             log: parts.log,
             recent: RecentRecords::default(),
             catalog: RwLock::new(parts.catalog),
-            holds: Mutex::new(parts.holds),
+            holds: parts.holds,
+            archived: AtomicU64::new(0),
             applied: AtomicU64::new(parts.applied),
             metrics: EngineCounters::default(),
             published: watch::Sender::new(visible),
@@ -104,9 +107,23 @@ impl SharedState {
         self.closing.load(Ordering::SeqCst)
     }
 
-    /// Returns the sequence up to which the log is in the tree and processed by every consumer.
+    /// Returns the sequence up to which the log is in the tree, in the archive if there is one, and
+    /// processed by every consumer.
     pub(crate) fn trimmable(&self) -> u64 {
-        let processed = self.holds.lock().values().min().copied().unwrap_or(u64::MAX);
-        self.applied.load(Ordering::SeqCst).min(processed)
+        let archived = match self.options.archive {
+            Some(_) => self.archived.load(Ordering::SeqCst),
+            None => u64::MAX,
+        };
+        self.applied.load(Ordering::SeqCst).min(self.holds.reached()).min(archived)
+    }
+
+    /// Returns the consumers that keep the log, and the archive among them.
+    pub(crate) fn holds(&self) -> Vec<StreamHold> {
+        let mut holds = self.holds.list();
+        if self.options.archive.is_some() {
+            let sequence = self.archived.load(Ordering::SeqCst);
+            holds.push(StreamHold { consumer: ARCHIVE.to_owned(), sequence });
+        }
+        holds
     }
 }

@@ -32,13 +32,12 @@ const QUIET_BEFORE_FREEZE: Duration = Duration::from_secs(5);
 /// Runs until the engine closes. Holds the engine's request channel only while it sweeps, so that
 /// the writer thread can end.
 pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) {
-    let mut archived = 0;
     let mut quiet = QuietPeriod { sequence: shared.view.visible(), since: Instant::now() };
     while !shared.is_closing() {
         let mut failed = false;
         if shared.stopped().is_none() {
             // Independent of each other: items are swept even while the archive is unreachable.
-            let maintained = maintain_log(shared, &mut archived);
+            let maintained = maintain_log(shared);
             let tidies = shared.options.cleans_up;
             let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
             let swept = swept.map(|_| ());
@@ -78,37 +77,35 @@ impl QuietPeriod {
     }
 }
 
-fn maintain_log(shared: &SharedState, archived: &mut u64) -> Result<()> {
+fn maintain_log(shared: &SharedState) -> Result<()> {
     // Freeing space comes before taking it, and a failure of one does not stop the other.
     let tidies = shared.options.cleans_up;
-    let trimmed = if tidies { archive_and_trim(shared, archived) } else { Ok(()) };
+    let trimmed = if tidies { archive_and_trim(shared) } else { Ok(()) };
     if shared.log.needs_spare() {
         shared.log.prepare_spare().map_err(|e| io_error("prepare", "the next log segment", &e))?;
     }
     trimmed
 }
 
-fn archive_and_trim(shared: &SharedState, archived: &mut u64) -> Result<()> {
-    let mut through = shared.trimmable();
+fn archive_and_trim(shared: &SharedState) -> Result<()> {
     if let Some(path) = &shared.options.archive {
-        archive(shared, path, archived)?;
-        through = through.min(*archived);
+        archive(shared, path)?;
     }
     let retention_ms = u64::try_from(shared.options.retention.as_millis()).unwrap_or(u64::MAX);
     let cutoff_ms = shared.clock.now_ms().saturating_sub(retention_ms);
-    shared.log.trim(through, cutoff_ms).map_err(|e| io_error("trim", "the log", &e))?;
+    shared.log.trim(shared.trimmable(), cutoff_ms).map_err(|e| io_error("trim", "the log", &e))?;
     Ok(())
 }
 
-fn archive(shared: &SharedState, path: &Path, archived: &mut u64) -> Result<()> {
+fn archive(shared: &SharedState, path: &Path) -> Result<()> {
     let directory = DirectoryDisk::open(path).map_err(|e| io_error("open", "the archive", &e))?;
     let (_pin, segments) = shared.log.pin();
     let complete = segments.len().saturating_sub(1);
-    let from = *archived;
+    let from = shared.archived.load(Ordering::SeqCst);
     for segment in segments.iter().take(complete).filter(|segment| segment.first > from) {
         check_same_history(segment, &directory)?;
         copy_segment(segment, segment.end(), &directory)?;
-        *archived = segment.last();
+        shared.archived.store(segment.last(), Ordering::SeqCst);
     }
     Ok(())
 }

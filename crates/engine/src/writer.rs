@@ -1,15 +1,12 @@
 //! The writer thread: takes all queued requests as a group, evaluates them in order, logs, syncs and
 //! publishes the group, then replies.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use roundtable_table::Error;
 
-use crate::catalog;
 use crate::group::{CommitGroup, WriterRequest};
 use crate::log::{Appender, EncodedGroup};
 use crate::shared::SharedState;
@@ -78,7 +75,7 @@ impl Writer {
             self.unapplied_log_bytes += buffer.len() as u64;
             if !group.rows.is_empty() {
                 *shared.catalog.write() = Arc::clone(&group.catalog);
-                apply_holds(&shared.holds, &group.rows);
+                shared.holds.apply(&group.rows);
             }
             shared.view.publish(&group.writes, group.last());
             shared.recent.add(group.take_records());
@@ -125,16 +122,5 @@ impl Writer {
             }
         }
         shared.metrics.stall.record(stalled.elapsed());
-    }
-}
-
-/// Applies the rows that hold the log for consumers of the stream.
-pub(crate) fn apply_holds(holds: &Mutex<BTreeMap<String, u64>>, rows: &[crate::record::EngineRow]) {
-    for (consumer, sequence) in rows.iter().filter_map(catalog::hold_of) {
-        let mut holds = holds.lock();
-        match sequence {
-            Some(sequence) => holds.insert(consumer, sequence),
-            None => holds.remove(&consumer),
-        };
     }
 }

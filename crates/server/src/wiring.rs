@@ -28,6 +28,7 @@ use crate::relay::{RelayClient, RelayServer};
 use crate::seal::Seal;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
+use crate::stream_holds::{StreamKeeper, expect_processors};
 use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
 use crate::worker_leases::WorkerRegistry;
@@ -95,7 +96,12 @@ impl Process {
     ) -> Result<Self, StartError> {
         let Configuration { process, settings } = configuration;
         let archive = process.store.archive.clone();
-        let options = Options { clock: Arc::clone(&clock), archive, ..Options::default() };
+        let options = Options {
+            clock: Arc::clone(&clock),
+            archive,
+            awaits_consumers: true,
+            ..Options::default()
+        };
         let OpenStore { store, engine } = open_store(&process.store, options).await?;
         // Before the context, which needs one of the keys.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
@@ -130,7 +136,10 @@ impl Process {
             bus: relay_client.is_some().then(|| bus.clone()),
             relay: relay_server.clone(),
         };
-        let runner = build_runner(&context, &media, workers.as_ref(), forwarder)?;
+        let runner = build_runner(&context, &media, workers.as_ref(), engine.as_ref(), forwarder)?;
+        if let Some(engine) = &engine {
+            expect_processors(engine, &runner);
+        }
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
         let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc);
@@ -273,6 +282,7 @@ fn build_runner(
     context: &Context,
     media: &Arc<dyn MediaStore>,
     workers: Option<&WorkerRegistry>,
+    engine: Option<&Engine>,
     forwarder: ChangeForwarder,
 ) -> Result<Runner, StartError> {
     let mut seed = [0; 32];
@@ -280,6 +290,9 @@ fn build_runner(
     let mut setup = processors(context, seed, Arc::clone(media))?;
     if let Some(workers) = workers {
         setup = setup.with_shard_assignment(workers.shard_worker()).with(forwarder);
+    }
+    if let Some(engine) = engine {
+        setup = setup.with_shard_assignment(StreamKeeper::new(engine.clone()));
     }
     Ok(setup.build())
 }

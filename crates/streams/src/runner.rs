@@ -11,7 +11,7 @@ use std::time::Duration;
 use roundtable_domain::Context;
 use roundtable_model::entities::Checkpoint;
 use roundtable_model::table::ShardInfo;
-use roundtable_model::{Entity, StreamShard};
+use roundtable_model::{Entity, ProcessorName, StreamShard};
 use tokio::task::JoinSet;
 
 use crate::jobs::{JobHandler, JobWorker, WorkOutcome};
@@ -119,6 +119,11 @@ impl Runner {
     pub fn dead_letters(&self) -> DeadLetters {
         let jobs = self.handlers.iter().map(|handler| handler.queue()).collect();
         DeadLetters::new(Arc::clone(&self.shared), self.processors.clone(), jobs)
+    }
+
+    /// Returns the names of all processors, under which they report their checkpoints.
+    pub fn processor_names(&self) -> Vec<ProcessorName> {
+        self.processors.iter().map(|processor| processor.name()).collect()
     }
 
     /// Returns the backlog of each processor, and counts since the start.
@@ -277,6 +282,7 @@ impl Runner {
         }
         for lane in lanes.values_mut().flatten() {
             lane.flush().await?;
+            lane.report_checkpoint().await?;
         }
         Ok(())
     }

@@ -136,6 +136,30 @@ fn a_dead_letter_is_listed_shown_and_redriven() {
     done(town.path(), "admin dlq list", "0 dead letters\n");
 }
 
+/// A hold left by a processor that no version has any more would keep the log for ever.
+#[test]
+fn a_hold_of_an_unknown_consumer_is_listed_and_dropped() {
+    let town = town();
+    let engine = Engine::open(town.path(), Options::default()).unwrap();
+    wait(engine.hold("soothsayer", Some(1))).unwrap();
+    engine.close().unwrap();
+    for served in [false, true] {
+        let server = served.then(|| RunningServer::serve(town.path()));
+        let list = on(town.path(), "admin holds list");
+        assert_eq!((list.status, list.err.as_str()), (0, ""), "{}", list.out);
+        let first = list.out.lines().next().unwrap();
+        assert!(first.starts_with("soothsayer: "), "{}", list.out);
+        assert!(first.ends_with("this version has no such consumer"), "{}", list.out);
+        refused(town.path(), "admin holds drop nobody", "see `holds list`");
+        if let Some(server) = server {
+            done(town.path(), "admin holds drop soothsayer", "the log is no longer kept for it\n");
+            done(town.path(), "admin holds list", "counters: ");
+            assert_eq!(server.stop(), Some(0));
+        }
+    }
+    assert!(!on(town.path(), "admin holds list").out.contains("soothsayer"));
+}
+
 #[test]
 fn tables_on_a_server_are_administered_directly() {
     assert_eq!(served("admin_", "table create").status, 0);

@@ -69,9 +69,15 @@ impl MetricsPage {
             ("log_bytes", "Bytes of records in the log.", metrics.log_bytes),
             ("tree_bytes", "Bytes of the tree's file.", metrics.tree_bytes),
             ("sequence", "Sequence of the last change that readers see.", metrics.sequence),
-            ("stream_lag_changes", "Lag of the slowest stream reader.", metrics.stream_lag),
+            ("stream_lag_changes", "Changes since the oldest stream hold.", metrics.stream_lag),
         ] {
             self.gauge(&name(rest), help, value);
+        }
+        let lags = name("stream_hold_lag_changes");
+        self.begin(&lags, "gauge", "Changes for which a consumer still needs the log.");
+        for hold in &metrics.holds {
+            let lag = metrics.sequence.saturating_sub(hold.sequence);
+            self.sample(&lags, &[("consumer", &hold.consumer)], lag);
         }
         let help = "Items removed because they expired.";
         self.counter(&name("expired_items_total"), help, metrics.expired);
