@@ -108,6 +108,8 @@ pub struct Metrics {
     pub sequence: u64,
     /// Number of sequences by which the slowest consumer with a hold is behind.
     pub stream_lag: u64,
+    /// Free bytes of the disk.
+    pub free_bytes: u64,
     /// The consumers that keep the log.
     pub holds: Vec<StreamHold>,
 }

@@ -24,8 +24,11 @@ pub struct Options {
     pub awaits_consumers: bool,
     /// Directory to which complete log files are copied, for restores to a point in time.
     pub archive: Option<PathBuf>,
-    /// Interval at which expired items are swept and the log is trimmed.
+    /// Interval at which expired items are swept, the log is trimmed, and failed writes are tried again.
     pub upkeep_interval: Duration,
+    /// Free bytes of the disk that are kept for [essential](roundtable_table::essential) writes, deletions and
+    /// the engine's own work.
+    pub reserve_bytes: u64,
     /// Sweeps and trims in the background. Read-only tools turn this off; `Engine::sweep` works
     /// regardless.
     pub cleans_up: bool,
@@ -45,6 +48,7 @@ impl Default for Options {
             awaits_consumers: false,
             archive: None,
             upkeep_interval: Duration::from_secs(1),
+            reserve_bytes: 0,
             cleans_up: true,
             sync_tree: true,
             disk: None,

@@ -13,8 +13,9 @@ use tokio::sync::oneshot;
 
 use crate::catalog::{self, TableEntry};
 use crate::disk::{DirectoryDisk, Disk};
-use crate::group::{WriterRequest, read_token};
+use crate::group::{QueuedRequest, WriterRequest, read_token};
 use crate::keys::{self, KeyRange};
+use crate::pauses::Obstacle;
 use crate::record::EngineRow;
 use crate::segment::{LogSegment, io_error};
 use crate::shared::SharedState;
@@ -31,14 +32,19 @@ const QUIET_BEFORE_FREEZE: Duration = Duration::from_secs(5);
 
 /// Runs until the engine closes. Holds the engine's request channel only while it sweeps, so that
 /// the writer thread can end.
-pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) {
+pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<QueuedRequest>>) {
     let mut quiet = QuietPeriod { sequence: shared.view.visible(), since: Instant::now() };
     while !shared.is_closing() {
         let mut failed = false;
+        shared.check_space();
         if shared.stopped().is_none() {
+            if shared.pauses.has(Obstacle::Log) {
+                // Writes go on as soon as this succeeds. If not, the reason is known already.
+                let _ = send_request(requests, WriterRequest::Retry);
+            }
             // Independent of each other: items are swept even while the archive is unreachable.
             let maintained = maintain_log(shared);
-            let tidies = shared.options.cleans_up;
+            let tidies = shared.options.cleans_up && !shared.pauses.has(Obstacle::Log);
             let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
             let swept = swept.map(|_| ());
             let frozen = quiet.freeze_when_quiet(shared, requests);
@@ -47,7 +53,7 @@ pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) 
                 failed = true;
             }
         }
-        let nothing_to_do = || failed || !shared.log.needs_spare();
+        let nothing_to_do = || failed || !wants_spare(shared);
         let idle = || !shared.is_closing() && nothing_to_do();
         shared.upkeep.wait_while(idle, shared.options.upkeep_interval);
     }
@@ -65,7 +71,7 @@ impl QuietPeriod {
     fn freeze_when_quiet(
         &mut self,
         shared: &SharedState,
-        requests: &Weak<Sender<WriterRequest>>,
+        requests: &Weak<Sender<QueuedRequest>>,
     ) -> Result<()> {
         let sequence = shared.view.visible();
         if sequence != self.sequence {
@@ -77,11 +83,15 @@ impl QuietPeriod {
     }
 }
 
+fn wants_spare(shared: &SharedState) -> bool {
+    shared.log.needs_spare() && shared.has_room_for_spare()
+}
+
 fn maintain_log(shared: &SharedState) -> Result<()> {
     // Freeing space comes before taking it, and a failure of one does not stop the other.
     let tidies = shared.options.cleans_up;
     let trimmed = if tidies { archive_and_trim(shared) } else { Ok(()) };
-    if shared.log.needs_spare() {
+    if wants_spare(shared) {
         shared.log.prepare_spare().map_err(|e| io_error("prepare", "the next log segment", &e))?;
     }
     trimmed
@@ -91,7 +101,10 @@ fn archive_and_trim(shared: &SharedState) -> Result<()> {
     if let Some(path) = &shared.options.archive {
         archive(shared, path)?;
     }
-    let retention_ms = u64::try_from(shared.options.retention.as_millis()).unwrap_or(u64::MAX);
+    // The log is kept for longer than its consumers need only while there is space.
+    let is_short = shared.pauses.any();
+    let retention = if is_short { Duration::ZERO } else { shared.options.retention };
+    let retention_ms = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
     let cutoff_ms = shared.clock.now_ms().saturating_sub(retention_ms);
     shared.log.trim(shared.trimmable(), cutoff_ms).map_err(|e| io_error("trim", "the log", &e))?;
     Ok(())
@@ -173,7 +186,7 @@ pub(crate) fn copy_segment(segment: &LogSegment, end: u64, to: &dyn Disk) -> Res
 /// each; returns the number of items.
 pub(crate) fn sweep(
     shared: &SharedState,
-    requests: &Weak<Sender<WriterRequest>>,
+    requests: &Weak<Sender<QueuedRequest>>,
     batches: usize,
 ) -> Result<usize> {
     let tables: Vec<Arc<TableEntry>> = shared.catalog.read().tables().cloned().collect();
@@ -214,7 +227,7 @@ fn entries(shared: &SharedState, range: &KeyRange, limit: usize) -> Result<Vec<B
     Ok(found)
 }
 
-fn sweep_tokens(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) -> Result<()> {
+fn sweep_tokens(shared: &SharedState, requests: &Weak<Sender<QueuedRequest>>) -> Result<()> {
     let expired = expired_tokens(shared)?;
     for batch in expired.chunks(SWEEP_BATCH) {
         send_request(requests, |reply| WriterRequest::ForgetTokens(batch.to_vec(), reply))?;
@@ -252,7 +265,7 @@ fn expired_tokens(shared: &SharedState) -> Result<Vec<Bytes>> {
 /// Removes the data of deleted tables.
 fn reclaim(
     shared: &SharedState,
-    requests: &Weak<Sender<WriterRequest>>,
+    requests: &Weak<Sender<QueuedRequest>>,
     batches: usize,
 ) -> Result<()> {
     let deleted: Vec<u16> = shared.catalog.read().unreclaimed().collect();
@@ -293,12 +306,13 @@ fn deletion_rows(shared: &SharedState, range: &KeyRange) -> Result<Vec<EngineRow
 
 /// Sends a request and blocks until its reply.
 pub(crate) fn send_request<T>(
-    requests: &Weak<Sender<WriterRequest>>,
+    requests: &Weak<Sender<QueuedRequest>>,
     request: impl FnOnce(oneshot::Sender<Result<T>>) -> WriterRequest,
 ) -> Result<T> {
     let closed = || Error::Unavailable { detail: String::from("the engine is closing") };
     let (reply, answer) = oneshot::channel();
-    requests.upgrade().ok_or_else(closed)?.send(request(reply)).map_err(|_| closed())?;
+    let queued = QueuedRequest { request: request(reply), is_essential: true };
+    requests.upgrade().ok_or_else(closed)?.send(queued).map_err(|_| closed())?;
     // `blocking_recv` would panic on an async thread, from which `sweep` may be called.
     futures::executor::block_on(answer).map_err(|_| closed())?
 }

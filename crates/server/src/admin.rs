@@ -12,7 +12,7 @@ use roundtable_engine::{Engine, StreamHold};
 use roundtable_model::entities::DeadLetter;
 use roundtable_model::{ActorId, IdGenerator, JobId, Nickname, Queue, Role, Time};
 use roundtable_streams::{DeadLetterSubject, DeadLetters, Runner};
-use roundtable_table::{Clock, Store, SystemClock};
+use roundtable_table::{Clock, Store, SystemClock, essential};
 use serde::{Deserialize, Serialize};
 
 use self::disabled_media_store::DisabledMediaStore;
@@ -184,6 +184,10 @@ impl AdminService {
 
     /// Executes a command, or returns why it was refused.
     pub async fn execute(&self, command: AdminCommand) -> Result<AdminReply, String> {
+        essential(self.dispatch(command)).await
+    }
+
+    async fn dispatch(&self, command: AdminCommand) -> Result<AdminReply, String> {
         match command {
             AdminCommand::Grant { nickname, role } => self.grant(&nickname, &role).await,
             AdminCommand::ListDeadLetters => self.list().await,

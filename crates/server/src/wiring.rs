@@ -11,7 +11,7 @@ use roundtable_interface::{CursorCipher, Services, TokenIssuer};
 use roundtable_media::{MediaDirectory, OPEN_BUCKET};
 use roundtable_model::{IdGenerator, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
-use roundtable_table::Clock;
+use roundtable_table::{Clock, essential};
 
 use crate::admin::AdminService;
 use crate::admin_socket;
@@ -100,6 +100,7 @@ impl Process {
             clock: Arc::clone(&clock),
             archive,
             awaits_consumers: true,
+            reserve_bytes: process.store.reserve_bytes,
             ..Options::default()
         };
         let OpenStore { store, engine } = open_store(&process.store, options).await?;
@@ -212,7 +213,7 @@ const KEYS_INTERVAL: std::time::Duration = std::time::Duration::from_mins(1);
 
 async fn maintain_keys(keys: &KeyRing, shutdown: &ShutdownSignal) {
     while shutdown.unless_triggered(tokio::time::sleep(KEYS_INTERVAL)).await.is_some() {
-        if let Err(error) = keys.maintain().await {
+        if let Err(error) = essential(keys.maintain()).await {
             tracing::warn!(%error, "cannot read or renew the signing keys; retrying in a minute");
         }
     }

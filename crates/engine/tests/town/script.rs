@@ -150,7 +150,9 @@ impl Actor {
                     self.acknowledged = next;
                 }
                 Err(error) => {
-                    assert!(matches!(error, Error::WritesStopped { .. }), "{error}");
+                    let has_failed =
+                        matches!(error, Error::WritesStopped { .. } | Error::WritesPaused { .. });
+                    assert!(has_failed, "{error}");
                     self.pending = Some(op);
                     return;
                 }
@@ -286,6 +288,11 @@ impl Script {
             panic!("a write failed and the next one did not");
         }
         Ok(())
+    }
+
+    /// Forgets operations that were refused: they did not happen.
+    pub(crate) fn give_up_pending(&mut self) {
+        self.actors.iter_mut().for_each(|actor| actor.pending = None);
     }
 
     /// Checks that the engine has exactly the acknowledged state.
