@@ -203,7 +203,7 @@ impl Engine {
     pub fn metrics(&self) -> Metrics {
         let shared = &self.0.shared;
         let sequence = shared.view.visible();
-        let holds = shared.holds();
+        let (holds, archives) = (shared.holds(), shared.options.archive.is_some());
         let slowest = holds.iter().map(|hold| hold.sequence).min().unwrap_or(sequence);
         Metrics {
             memtable_bytes: shared.view.memory().1 as u64,
@@ -214,6 +214,7 @@ impl Engine {
             stream_lag: sequence.saturating_sub(slowest),
             holds,
             free_bytes: shared.free_bytes(),
+            archive_age_ms: archives.then(|| shared.archive.age_ms(shared.clock.now_ms())),
             ..shared.metrics.read()
         }
     }

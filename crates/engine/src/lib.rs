@@ -7,6 +7,7 @@
 //! It is not a cluster: one process owns a directory. It is not a cache: acknowledged writes are on
 //! disk.
 
+mod archive;
 mod audit;
 mod backup;
 mod catalog;
@@ -41,7 +42,7 @@ mod upkeep;
 mod view;
 mod writer;
 
-pub use backup::{Restore, RestorePoint, restore};
+pub use backup::{Restore, RestoreError, RestorePoint, restore};
 pub use disk::{DirectoryDisk, Disk, DiskFile};
 pub use engine::Engine;
 pub use health::EngineHealth;

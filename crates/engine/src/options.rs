@@ -22,8 +22,10 @@ pub struct Options {
     /// Trims nothing before [`crate::Engine::expect_consumers`] has named the consumers of the stream, and
     /// each of them has a hold.
     pub awaits_consumers: bool,
-    /// Directory to which complete log files are copied, for restores to a point in time.
+    /// Directory to which the log is copied, for restores to a point in time.
     pub archive: Option<PathBuf>,
+    /// Interval at which the synced part of the last log file is copied there, too.
+    pub archive_interval: Duration,
     /// Interval at which expired items are swept, the log is trimmed, and failed writes are tried again.
     pub upkeep_interval: Duration,
     /// Free bytes of the disk that are kept for [essential](roundtable_table::essential) writes, deletions and
@@ -47,6 +49,7 @@ impl Default for Options {
             retention: Duration::from_hours(24),
             awaits_consumers: false,
             archive: None,
+            archive_interval: Duration::from_mins(1),
             upkeep_interval: Duration::from_secs(1),
             reserve_bytes: 0,
             cleans_up: true,

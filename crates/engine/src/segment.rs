@@ -150,9 +150,11 @@ impl LogSegment {
 
     /// Makes the records up to offset `end` readable.
     pub(crate) fn extend(&self, end: u64, last: u64, at_ms: u64) {
-        self.last.store(last, Ordering::Release);
-        self.last_at_ms.store(at_ms, Ordering::Release);
+        // In this order, so that the record of a last sequence that someone reads lies before the end that
+        // they read next.
         self.end.store(end, Ordering::Release);
+        self.last_at_ms.store(at_ms, Ordering::Release);
+        self.last.store(last, Ordering::Release);
     }
 
     /// Remembers the offset of a sequence, if it is far enough from the last remembered one.

@@ -7,6 +7,7 @@ use parking_lot::{Mutex, RwLock};
 use roundtable_table::{Clock, Error};
 use tokio::sync::watch;
 
+use crate::archive::ArchiveProgress;
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::holds::{ARCHIVE, StreamHold, StreamHolds};
@@ -30,8 +31,7 @@ pub(crate) struct SharedState {
     pub(crate) catalog: RwLock<Arc<Catalog>>,
     /// Consumers of the stream, up to whose positions the log is kept.
     pub(crate) holds: StreamHolds,
-    /// Last sequence of the log in the archive, as far as it is known.
-    pub(crate) archived: AtomicU64,
+    pub(crate) archive: ArchiveProgress,
     /// Last sequence that is durable in the tree.
     pub(crate) applied: AtomicU64,
     pub(crate) metrics: EngineCounters,
@@ -79,7 +79,7 @@ impl SharedState {
             recent: RecentRecords::default(),
             catalog: RwLock::new(parts.catalog),
             holds: parts.holds,
-            archived: AtomicU64::new(0),
+            archive: ArchiveProgress::new(parts.options.clock.now_ms()),
             applied: AtomicU64::new(parts.applied),
             metrics: EngineCounters::default(),
             published: watch::Sender::new(visible),
@@ -170,7 +170,7 @@ impl SharedState {
     /// processed by every consumer.
     pub(crate) fn trimmable(&self) -> u64 {
         let archived = match self.options.archive {
-            Some(_) => self.archived.load(Ordering::SeqCst),
+            Some(_) => self.archive.sequence(),
             None => u64::MAX,
         };
         self.applied.load(Ordering::SeqCst).min(self.holds.reached()).min(archived)
@@ -180,8 +180,8 @@ impl SharedState {
     pub(crate) fn holds(&self) -> Vec<StreamHold> {
         let mut holds = self.holds.list();
         if self.options.archive.is_some() {
-            let sequence = self.archived.load(Ordering::SeqCst);
-            holds.push(StreamHold { consumer: ARCHIVE.to_owned(), sequence });
+            let (consumer, sequence) = (ARCHIVE.to_owned(), self.archive.sequence());
+            holds.push(StreamHold { consumer, sequence });
         }
         holds
     }

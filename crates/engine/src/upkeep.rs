@@ -1,7 +1,6 @@
 //! The upkeep thread: prepares the log's next file, archives complete ones, trims old ones, sweeps
 //! expired items and tokens, and freezes the active run when no writes come.
 
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
@@ -11,13 +10,13 @@ use bytes::Bytes;
 use roundtable_table::{Error, Order, Result};
 use tokio::sync::oneshot;
 
+use crate::archive::{self, ArchivePass};
 use crate::catalog::{self, TableEntry};
-use crate::disk::{DirectoryDisk, Disk};
 use crate::group::{QueuedRequest, WriterRequest, read_token};
 use crate::keys::{self, KeyRange};
 use crate::pauses::Obstacle;
 use crate::record::EngineRow;
-use crate::segment::{LogSegment, io_error};
+use crate::segment::io_error;
 use crate::shared::SharedState;
 
 /// Items removed by one request to the writer.
@@ -26,7 +25,6 @@ const SWEEP_BATCH: usize = 500;
 const BATCHES_PER_PASS: usize = 200;
 /// Tokens read by one pass.
 const TOKENS_PER_PASS: usize = 20_000;
-const COPY_CHUNK_BYTES: usize = 1 << 20;
 /// Time without writes after which the active run is frozen.
 const QUIET_BEFORE_FREEZE: Duration = Duration::from_secs(5);
 
@@ -56,6 +54,12 @@ pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<QueuedRequest>>) 
         let nothing_to_do = || failed || !wants_spare(shared);
         let idle = || !shared.is_closing() && nothing_to_do();
         shared.upkeep.wait_while(idle, shared.options.upkeep_interval);
+    }
+    if shared.options.cleans_up && shared.stopped().is_none() {
+        // Nothing is written any more.
+        if let Err(error) = archive::archive(shared, ArchivePass::Last) {
+            tracing::warn!(%error, "the end of the log is not in the archive");
+        }
     }
 }
 
@@ -98,9 +102,7 @@ fn maintain_log(shared: &SharedState) -> Result<()> {
 }
 
 fn archive_and_trim(shared: &SharedState) -> Result<()> {
-    if let Some(path) = &shared.options.archive {
-        archive(shared, path)?;
-    }
+    archive::archive(shared, ArchivePass::WhenDue)?;
     // The log is kept for longer than its consumers need only while there is space.
     let is_short = shared.pauses.any();
     let retention = if is_short { Duration::ZERO } else { shared.options.retention };
@@ -108,78 +110,6 @@ fn archive_and_trim(shared: &SharedState) -> Result<()> {
     let cutoff_ms = shared.clock.now_ms().saturating_sub(retention_ms);
     shared.log.trim(shared.trimmable(), cutoff_ms).map_err(|e| io_error("trim", "the log", &e))?;
     Ok(())
-}
-
-fn archive(shared: &SharedState, path: &Path) -> Result<()> {
-    let directory = DirectoryDisk::open(path).map_err(|e| io_error("open", "the archive", &e))?;
-    let (_pin, segments) = shared.log.pin();
-    let complete = segments.len().saturating_sub(1);
-    let from = shared.archived.load(Ordering::SeqCst);
-    for segment in segments.iter().take(complete).filter(|segment| segment.first > from) {
-        check_same_history(segment, &directory)?;
-        copy_segment(segment, segment.end(), &directory)?;
-        shared.archived.store(segment.last(), Ordering::SeqCst);
-    }
-    Ok(())
-}
-
-/// Fails if the archive has this segment with other content. A restored store continues under sequences
-/// that its origin may have archived already; mixed in one directory, the two could restore to a state
-/// that never existed.
-fn check_same_history(segment: &LogSegment, archive: &DirectoryDisk) -> Result<()> {
-    let name = segment.name();
-    let fault = |e: std::io::Error| io_error("compare", &name, &e);
-    let copy = match archive.open(&name) {
-        Ok(copy) => copy,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(fault(error)),
-    };
-    // Records have times and checksums, so two histories differ in their last bytes. If one file
-    // has trailing zeros, the other's end counts.
-    let (mut ours, mut theirs) = ([0; 4096], [0; 4096]);
-    let end = copy.len().map_err(fault)?.min(segment.end());
-    let at = end.saturating_sub(ours.len() as u64);
-    segment.file().and_then(|file| file.read_at(&mut ours, at)).map_err(fault)?;
-    copy.read_at(&mut theirs, at).map_err(fault)?;
-    let compared = usize::try_from(end - at).unwrap_or(ours.len());
-    if ours.get(..compared) == theirs.get(..compared) {
-        return Ok(());
-    }
-    Err(Error::Damaged {
-        location: format!("the archive's {name}"),
-        detail: String::from(
-            "it belongs to another store; give this store its own archive directory",
-        ),
-    })
-}
-
-/// Copies a segment up to `end`, atomically.
-pub(crate) fn copy_segment(segment: &LogSegment, end: u64, to: &dyn Disk) -> Result<()> {
-    let name = segment.name();
-    let fault = |action: &'static str| {
-        let name = name.clone();
-        move |error: std::io::Error| io_error(action, &name, &error)
-    };
-    if to.list().map_err(fault("list the directory of"))?.contains(&name) {
-        return Ok(());
-    }
-    let file = segment.file().map_err(fault("open"))?;
-    let partial = format!("{name}.partial");
-    let copy = to.create(&partial, 0).map_err(fault("create"))?;
-    let mut buffer = vec![0; COPY_CHUNK_BYTES];
-    let mut at = 0;
-    while at < end {
-        let want = COPY_CHUNK_BYTES.min(usize::try_from(end - at).unwrap_or(COPY_CHUNK_BYTES));
-        let chunk = buffer.get_mut(..want).unwrap_or_default();
-        let read = file.read_at(chunk, at).map_err(fault("read"))?;
-        if read == 0 {
-            break;
-        }
-        copy.write_at(chunk.get(..read).unwrap_or_default(), at).map_err(fault("copy"))?;
-        at += read as u64;
-    }
-    copy.sync().map_err(fault("copy"))?;
-    to.rename(&partial, &name).map_err(fault("copy"))
 }
 
 /// Removes expired items, expired tokens and the data of deleted tables, in up to `batches` batches of

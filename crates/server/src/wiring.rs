@@ -1,6 +1,7 @@
 //! Assembles a process: the store, the context, the services, the streams and the keys.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roundtable_domain::{
     Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
@@ -99,6 +100,7 @@ impl Process {
         let options = Options {
             clock: Arc::clone(&clock),
             archive,
+            archive_interval: Duration::from_secs(process.store.archive_seconds),
             awaits_consumers: true,
             reserve_bytes: process.store.reserve_bytes,
             ..Options::default()
@@ -209,7 +211,7 @@ impl Process {
     }
 }
 
-const KEYS_INTERVAL: std::time::Duration = std::time::Duration::from_mins(1);
+const KEYS_INTERVAL: Duration = Duration::from_mins(1);
 
 async fn maintain_keys(keys: &KeyRing, shutdown: &ShutdownSignal) {
     while shutdown.unless_triggered(tokio::time::sleep(KEYS_INTERVAL)).await.is_some() {

@@ -39,8 +39,10 @@ pub struct StoreSettings {
     pub endpoint: Option<String>,
     /// The AWS region, if not that of the environment.
     pub region: Option<String>,
-    /// The directory that the embedded store copies complete log files to, for point-in-time restores.
+    /// The directory that the embedded store copies its log to, for point-in-time restores.
     pub archive: Option<PathBuf>,
+    /// Seconds between two copies of the log file that is being written.
+    pub archive_seconds: u64,
     /// Free bytes of the embedded store's disk below which only essential writes are taken.
     pub reserve_bytes: u64,
 }
@@ -63,6 +65,7 @@ impl Default for StoreSettings {
             endpoint: None,
             region: None,
             archive: None,
+            archive_seconds: 60,
             reserve_bytes: 256 << 20,
         }
     }

@@ -74,6 +74,10 @@ impl MetricsPage {
         ] {
             self.gauge(&name(rest), help, value);
         }
+        if let Some(age_ms) = metrics.archive_age_ms {
+            let help = "Time since everything written was in the archive, or since the start.";
+            self.gauge(&name("archive_age_seconds"), help, seconds(Duration::from_millis(age_ms)));
+        }
         let lags = name("stream_hold_lag_changes");
         self.begin(&lags, "gauge", "Changes for which a consumer still needs the log.");
         for hold in &metrics.holds {
