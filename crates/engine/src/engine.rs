@@ -18,7 +18,6 @@ use tokio::sync::oneshot;
 
 use self::open::{DirectoryLock, Replay, lock, open_log_directory, sync_names};
 use crate::catalog::{self, TableEntry};
-use crate::group::{PendingWrite, QueuedRequest, ReplySender, WriterRequest};
 use crate::health::EngineHealth;
 use crate::holds::{ARCHIVE, StreamHold};
 use crate::keys;
@@ -27,6 +26,7 @@ use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::pauses::Obstacle;
 use crate::record::EngineRow;
+use crate::request::{PendingWrite, QueuedRequest, ReplySender, WriterRequest};
 use crate::shared::{SharedState, SharedStateParts};
 use crate::signal::Signal;
 use crate::threads::{self, EngineThread};

@@ -30,6 +30,7 @@ mod read;
 mod recent;
 mod record;
 mod recovery;
+mod request;
 mod segment;
 mod shared;
 mod signal;

@@ -12,10 +12,11 @@ use tokio::sync::oneshot;
 
 use crate::archive::{self, ArchivePass};
 use crate::catalog::{self, TableEntry};
-use crate::group::{QueuedRequest, WriterRequest, read_token};
+use crate::group::read_token;
 use crate::keys::{self, KeyRange};
 use crate::pauses::Obstacle;
 use crate::record::EngineRow;
+use crate::request::{QueuedRequest, WriterRequest};
 use crate::segment::io_error;
 use crate::shared::SharedState;
 

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use roundtable_table::Error;
 
-use crate::group::{CommitGroup, QueuedRequest};
+use crate::group::CommitGroup;
 use crate::log::{AppendError, Appender, EncodedGroup};
 use crate::pauses::Obstacle;
+use crate::request::QueuedRequest;
 use crate::shared::SharedState;
 
 /// A group takes no further requests once its records have this size.
