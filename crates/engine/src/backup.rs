@@ -150,7 +150,10 @@ fn restore_into(restore: &Restore, log: &DirectoryDisk) -> Result<u64, RestoreEr
         let detail = format!("the backup already holds sequence {held}; use an earlier backup");
         return Err(Error::Io { action, detail }.into());
     }
-    let held_ms = if held > 0 { record_written_ms(&segments, held)? } else { Some(0) };
+    let held_ms = match restore.until {
+        RestorePoint::Time(_) if held > 0 => record_written_ms(&segments, held)?,
+        _ => Some(0),
+    };
     let not_covered = || -> Result<u64, RestoreError> {
         Err(RestoreError::NotCovered {
             from_ms: held_ms,
@@ -211,7 +214,7 @@ fn record_written_ms(segments: &[LogSegment], sequence: u64) -> Result<Option<u6
 /// Returns the time of the last record that follows `start` without a gap.
 fn last_written_ms(segments: &[LogSegment], start: u64) -> Result<Option<u64>> {
     let (mut reached, mut last_ms) = (start, None);
-    for segment in segments.iter() {
+    for segment in segments {
         if segment.first > reached + 1 {
             break;
         }

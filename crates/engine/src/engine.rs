@@ -60,8 +60,16 @@ impl Engine {
 
     /// Opens the data directory `path`, creating it if needed. Replays the part of the log that is not
     /// in the tree, cuts off a torn tail, and fails on damaged data.
-    pub fn open(path: impl AsRef<Path>, mut options: Options) -> Result<Self> {
-        let path = path.as_ref();
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        Self::open_directory(path.as_ref(), options).map_err(|error| match error {
+            Error::WritesPaused { reason } => {
+                Error::Io { action: String::from("cannot open the store"), detail: reason }
+            }
+            other => other,
+        })
+    }
+
+    fn open_directory(path: &Path, mut options: Options) -> Result<Self> {
         let lock = lock(path)?;
         let tree = Tree::open(path, options.sync_tree)?;
         if options.sync_tree {

@@ -69,9 +69,11 @@ pub(super) fn lock(path: &Path) -> Result<DirectoryLock> {
         }
         Err(TryLockError::Error(error)) => return Err(fault(&error)),
     }
-    // The owner's pid, for the message above; the lock itself does not depend on it.
+    // The owner's pid, for the message above. The lock does not depend on it, and the disk may be full.
     let note = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-    note.map_err(|error| fault(&error))?;
+    if let Err(error) = note {
+        tracing::warn!(%error, "cannot write the process id into the lock file");
+    }
     Ok(DirectoryLock(file))
 }
 

@@ -274,6 +274,14 @@ async fn fill_twice(directory: &Path) {
     let second = fill(&table, first + 1, true).await;
     assert!(!engine.health().problems.is_empty());
     assert!(table.get(Get::new(Key::new("ROWS", "000000"))).await.unwrap().item.is_some());
+    // A restart does not help, but the store opens and can be read.
+    drop(table);
+    engine.abandon();
+    let engine = Engine::open(&data, small_options()).unwrap();
+    let table = Store::new(engine.clone()).table("town").await.unwrap();
+    let acknowledged = table.get(Get::new(Key::new("ROWS", format!("{:06}", second - 1)))).await;
+    assert!(acknowledged.unwrap().item.is_some());
+    assert!(is_paused(&table.put(row(second)).await));
     // Space is freed, and the process is still the same.
     drop(rest);
     std::fs::remove_file(directory.join("rest")).unwrap();
