@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use roundtable_engine::{Engine, Options};
 use roundtable_model::entities::DeadLetter;
@@ -153,7 +154,12 @@ fn a_hold_of_an_unknown_consumer_is_listed_and_dropped() {
         refused(town.path(), "admin holds drop nobody", "see `holds list`");
         if let Some(server) = server {
             done(town.path(), "admin holds drop soothsayer", "the log is no longer kept for it\n");
-            done(town.path(), "admin holds list", "counters: ");
+            // Processors report once they have started.
+            let deadline = Instant::now() + Duration::from_mins(1);
+            while !on(town.path(), "admin holds list").out.contains("counters: ") {
+                assert!(Instant::now() < deadline, "the processor has not reported");
+                std::thread::sleep(Duration::from_millis(5));
+            }
             assert_eq!(server.stop(), Some(0));
         }
     }
