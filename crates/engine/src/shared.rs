@@ -71,6 +71,7 @@ impl SharedState {
     pub(crate) fn new(parts: SharedStateParts) -> Self {
         let visible = parts.view.visible();
         Self {
+            archive: ArchiveProgress::new(parts.options.clock.now_ms()),
             clock: Arc::clone(&parts.options.clock),
             options: parts.options,
             disk: parts.disk,
@@ -79,7 +80,6 @@ impl SharedState {
             recent: RecentRecords::default(),
             catalog: RwLock::new(parts.catalog),
             holds: parts.holds,
-            archive: ArchiveProgress::new(parts.options.clock.now_ms()),
             applied: AtomicU64::new(parts.applied),
             metrics: EngineCounters::default(),
             published: watch::Sender::new(visible),

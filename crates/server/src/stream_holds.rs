@@ -129,6 +129,16 @@ mod tests {
         Context::open(parts).await.unwrap()
     }
 
+    /// Waits for an effect of another thread.
+    async fn until(holds: impl Fn() -> bool) {
+        let wait = async {
+            while !holds() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), wait).await.unwrap();
+    }
+
     /// Once it was trimmed up to the tree as soon as it was a day old, whoever had not read it.
     #[tokio::test]
     async fn after_a_clock_jump_the_log_is_kept_until_the_processors_have_read_it() {
@@ -171,9 +181,7 @@ mod tests {
                 "PK" => "BRIEF", "SK" => "BRIEF", "ttl" => clock.now_seconds(),
             };
             context.core().table().put(roundtable_table::Put::new(item)).await.unwrap();
-            while engine.metrics().expired == swept {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
+            until(|| engine.metrics().expired > swept).await;
         }
         assert_eq!(oldest(), beginning, "the processor has read nothing");
         let runner = build();
@@ -182,8 +190,6 @@ mod tests {
         assert_eq!(witness.0.lock().len(), 50);
         // Its checkpoint is a hold now, and what it has read may go.
         engine.checkpoint().unwrap();
-        while oldest() == beginning {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        until(|| oldest() != beginning).await;
     }
 }
