@@ -58,6 +58,7 @@ impl Refusal for ServiceError {
             }
             Self::Busy => Code::Conflict,
             Self::Store(Error::Table(table::Error::ReadBudget { .. })) => Code::TooComplex,
+            Self::Store(Error::Table(table::Error::WritesPaused { .. })) => Code::ReadOnly,
             Self::Store(_) | Self::Internal(_) => Code::Internal,
         }
     }

@@ -111,6 +111,7 @@ impl ConfigurationError {
 impl Configuration {
     /// Builds the configuration from its layers.
     pub fn read(layers: Layers) -> Result<Self, ConfigurationError> {
+        layers.check_limits()?;
         let (process, settings) = layers.split(&PROCESS_KEYS);
         let configuration = Self { process: process.read()?, settings: settings.read()? };
         // First: no other advice helps a program that has to be built again.

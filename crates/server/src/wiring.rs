@@ -1,6 +1,7 @@
 //! Assembles a process: the store, the context, the services, the streams and the keys.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roundtable_domain::{
     Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
@@ -11,7 +12,7 @@ use roundtable_interface::{CursorCipher, Services, TokenIssuer};
 use roundtable_media::{MediaDirectory, OPEN_BUCKET};
 use roundtable_model::{IdGenerator, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
-use roundtable_table::Clock;
+use roundtable_table::{Clock, essential};
 
 use crate::admin::AdminService;
 use crate::admin_socket;
@@ -28,6 +29,7 @@ use crate::relay::{RelayClient, RelayServer};
 use crate::seal::Seal;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
+use crate::stream_holds::{StreamKeeper, expect_processors};
 use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
 use crate::worker_leases::WorkerRegistry;
@@ -95,7 +97,14 @@ impl Process {
     ) -> Result<Self, StartError> {
         let Configuration { process, settings } = configuration;
         let archive = process.store.archive.clone();
-        let options = Options { clock: Arc::clone(&clock), archive, ..Options::default() };
+        let options = Options {
+            clock: Arc::clone(&clock),
+            archive,
+            archive_interval: Duration::from_secs(process.store.archive_seconds),
+            awaits_consumers: true,
+            reserve_bytes: process.store.reserve_bytes,
+            ..Options::default()
+        };
         let OpenStore { store, engine } = open_store(&process.store, options).await?;
         // Before the context, which needs one of the keys.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
@@ -130,7 +139,10 @@ impl Process {
             bus: relay_client.is_some().then(|| bus.clone()),
             relay: relay_server.clone(),
         };
-        let runner = build_runner(&context, &media, workers.as_ref(), forwarder)?;
+        let runner = build_runner(&context, &media, workers.as_ref(), engine.as_ref(), forwarder)?;
+        if let Some(engine) = &engine {
+            expect_processors(engine, &runner);
+        }
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
         let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc);
@@ -199,11 +211,11 @@ impl Process {
     }
 }
 
-const KEYS_INTERVAL: std::time::Duration = std::time::Duration::from_mins(1);
+const KEYS_INTERVAL: Duration = Duration::from_mins(1);
 
 async fn maintain_keys(keys: &KeyRing, shutdown: &ShutdownSignal) {
     while shutdown.unless_triggered(tokio::time::sleep(KEYS_INTERVAL)).await.is_some() {
-        if let Err(error) = keys.maintain().await {
+        if let Err(error) = essential(keys.maintain()).await {
             tracing::warn!(%error, "cannot read or renew the signing keys; retrying in a minute");
         }
     }
@@ -273,6 +285,7 @@ fn build_runner(
     context: &Context,
     media: &Arc<dyn MediaStore>,
     workers: Option<&WorkerRegistry>,
+    engine: Option<&Engine>,
     forwarder: ChangeForwarder,
 ) -> Result<Runner, StartError> {
     let mut seed = [0; 32];
@@ -280,6 +293,9 @@ fn build_runner(
     let mut setup = processors(context, seed, Arc::clone(media))?;
     if let Some(workers) = workers {
         setup = setup.with_shard_assignment(workers.shard_worker()).with(forwarder);
+    }
+    if let Some(engine) = engine {
+        setup = setup.with_shard_assignment(StreamKeeper::new(engine.clone()));
     }
     Ok(setup.build())
 }

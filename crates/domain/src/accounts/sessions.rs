@@ -8,7 +8,7 @@
 use futures::future::try_join_all;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
-use roundtable_model::table::Delete;
+use roundtable_model::table::{Delete, essential};
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
 use super::tokens::{RefreshToken, TokenState};
@@ -23,7 +23,7 @@ impl Accounts {
     /// Exchanges a refresh token for the next one. Reusing a token ends its session.
     pub async fn refresh(&self, token: &Secret) -> Result<SignedInUser, AccountError> {
         let token = RefreshToken::parse(token).ok_or(AccountError::SessionEnded)?;
-        self.context.retry(|attempt| self.try_refresh(&token, attempt)).await
+        essential(self.context.retry(|attempt| self.try_refresh(&token, attempt))).await
     }
 
     async fn try_refresh(

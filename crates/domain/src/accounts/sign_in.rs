@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
-use roundtable_model::table::Write;
+use roundtable_model::table::{Write, essential};
 use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
 
 use super::passwords::{PasswordCheck, check_length, check_new};
@@ -17,8 +17,18 @@ use crate::{Caller, ServiceError};
 
 #[boxed]
 impl Accounts {
-    /// Signs a user in. Without an `address`, only the account's attempts are counted.
+    /// Signs a user in, also where the store keeps its last space in reserve. Without an `address`, only
+    /// the account's attempts are counted.
     pub async fn login(
+        &self,
+        email: &Email,
+        password: &Secret,
+        address: Option<IpAddr>,
+    ) -> Result<SignedInUser, AccountError> {
+        essential(self.log_in(email, password, address)).await
+    }
+
+    async fn log_in(
         &self,
         email: &Email,
         password: &Secret,

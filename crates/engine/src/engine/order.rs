@@ -7,8 +7,8 @@ use roundtable_table::{Item, Order, Result};
 
 use super::Engine;
 use crate::catalog::TableEntry;
-use crate::group::WriterRequest;
 use crate::keys::{self, KeyRange};
+use crate::request::WriterRequest;
 
 /// Items added by one request to the writer.
 const BATCH: usize = 2_000;

@@ -39,8 +39,12 @@ pub struct StoreSettings {
     pub endpoint: Option<String>,
     /// The AWS region, if not that of the environment.
     pub region: Option<String>,
-    /// The directory that the embedded store copies complete log files to, for point-in-time restores.
+    /// The directory that the embedded store copies its log to, for point-in-time restores.
     pub archive: Option<PathBuf>,
+    /// Seconds between two copies of the log file that is being written.
+    pub archive_seconds: u64,
+    /// Free bytes of the embedded store's disk below which only essential writes are taken.
+    pub reserve_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -55,8 +59,15 @@ pub enum StoreKind {
 
 impl Default for StoreSettings {
     fn default() -> Self {
-        let data = PathBuf::from("data");
-        Self { kind: StoreKind::default(), data, endpoint: None, region: None, archive: None }
+        Self {
+            kind: StoreKind::default(),
+            data: PathBuf::from("data"),
+            endpoint: None,
+            region: None,
+            archive: None,
+            archive_seconds: 60,
+            reserve_bytes: 256 << 20,
+        }
     }
 }
 

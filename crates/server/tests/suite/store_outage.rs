@@ -1,15 +1,17 @@
 //! Requests while the store is unreachable: the error says so, no data is invented, and service resumes
 //! when it is back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dynoxide::Database;
 use reqwest::StatusCode;
 use roundtable_model::Secret;
 use roundtable_server::StoreKind;
+use roundtable_table::SystemClock;
 use tokio::task::JoinHandle;
 
-use crate::test_server::{TestServer, code, read};
+use crate::test_server::{PASSWORD, TestServer, code, configuration, read};
 
 /// A server that speaks DynamoDB's API.
 pub(crate) struct Store {
@@ -70,5 +72,44 @@ async fn readiness_reports_when_the_store_is_away_and_back() {
     };
     tokio::time::timeout(Duration::from_secs(20), back).await.unwrap();
     assert_eq!(server.me(&token).await.1["data"]["me"]["nickname"], "ana");
+    server.stop().await;
+}
+
+/// Once there was `INTERNAL` for every write until a restart, and nobody could sign in to see why.
+#[tokio::test]
+async fn on_a_disk_without_space_people_can_sign_in_and_readiness_says_why_they_cannot_post() {
+    let data = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SystemClock);
+    let server = TestServer::start(configuration(data.path()), clock.clone()).await;
+    server.sign_up("ana").await;
+    server.stop().await;
+    // No disk is large enough for this reserve.
+    let mut nearly_full = configuration(data.path());
+    nearly_full.process.store.reserve_bytes = u64::MAX;
+    let server = TestServer::start(nearly_full, clock).await;
+    let (status, ready) = read(server.get("/readyz").await).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    let problem = ready["problems"][0].as_str().unwrap();
+    assert!(
+        problem.starts_with("writes are refused for now: the disk of the store has "),
+        "{ready}"
+    );
+    let metrics = server.get("/metrics").await.text().await.unwrap();
+    for line in
+        ["roundtable_engine_takes_writes 0", "roundtable_engine_thread_up{thread=\"writer\"} 1"]
+    {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    let login = format!(
+        "mutation {{ login(email: \"ana@example.org\", password: \"{PASSWORD}\") {{ accessToken }} }}"
+    );
+    let (_, signed_in) = server.ask(None, &login).await;
+    let token = signed_in["data"]["login"]["accessToken"].as_str().unwrap();
+    assert_eq!(server.me(token).await.1["data"]["me"]["nickname"], "ana");
+    let post = "mutation { createPost(input: { content: \"hello\", contentType: text }) { id } }";
+    let (_, refused) = server.ask(Some(token), post).await;
+    assert_eq!(code(&refused), "READ_ONLY");
+    let message = refused["errors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("nothing was changed; try again in a minute"), "{refused}");
     server.stop().await;
 }
