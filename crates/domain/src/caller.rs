@@ -1,7 +1,7 @@
 //! The authenticated caller of a service. Authentication happens before a service is called.
 
 use roundtable_model::entities::User;
-use roundtable_model::{Role, UserId};
+use roundtable_model::{ApiKeyId, Role, SessionId, Time, UserId};
 
 use crate::access::Relations;
 
@@ -11,22 +11,67 @@ pub struct Caller {
     pub user_id: UserId,
     /// Roles beyond those of an ordinary user.
     pub roles: Roles,
-    /// Scopes of the API key; `None` if the user signed in.
-    pub scopes: Option<Vec<String>>,
+    pub credential: CallerCredential,
+}
+
+/// What a caller authenticated with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallerCredential {
+    SignIn {
+        /// `None` if another issuer signed the user in.
+        session: Option<SessionId>,
+        /// The last time the user gave their password, as far as known.
+        password_at: Option<Time>,
+    },
+    ApiKey {
+        id: ApiKeyId,
+        scopes: Vec<String>,
+    },
+}
+
+impl CallerCredential {
+    /// A sign-in by another issuer, of unknown age.
+    const EXTERNAL: Self = Self::SignIn { session: None, password_at: None };
 }
 
 impl Caller {
     pub fn user(user_id: UserId) -> Self {
-        Self { user_id, roles: Roles::default(), scopes: None }
+        Self { user_id, roles: Roles::default(), credential: CallerCredential::EXTERNAL }
     }
 
     pub fn with_roles(user_id: UserId, roles: &[Role]) -> Self {
-        Self { user_id, roles: roles.iter().copied().collect(), scopes: None }
+        Self { roles: roles.iter().copied().collect(), ..Self::user(user_id) }
+    }
+
+    /// The same user, who has given their password at this time.
+    #[must_use]
+    pub fn with_password_at(self, at: Time) -> Self {
+        let session = self.session().cloned();
+        Self { credential: CallerCredential::SignIn { session, password_at: Some(at) }, ..self }
+    }
+
+    /// The caller's session; API keys and tokens of another issuer have none.
+    pub const fn session(&self) -> Option<&SessionId> {
+        match &self.credential {
+            CallerCredential::SignIn { session, .. } => session.as_ref(),
+            CallerCredential::ApiKey { .. } => None,
+        }
+    }
+
+    /// The last time the user gave their password, as far as known.
+    pub(crate) const fn password_at(&self) -> Option<Time> {
+        match &self.credential {
+            CallerCredential::SignIn { password_at, .. } => *password_at,
+            CallerCredential::ApiKey { .. } => None,
+        }
     }
 
     /// Returns whether the caller has a scope. Users who signed in have all of them.
     pub fn has_scope(&self, scope: &str) -> bool {
-        self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|granted| granted == scope))
+        match &self.credential {
+            CallerCredential::SignIn { .. } => true,
+            CallerCredential::ApiKey { scopes, .. } => scopes.iter().any(|granted| granted == scope),
+        }
     }
 
     /// The caller's relations to an object of this owner.

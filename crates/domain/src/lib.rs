@@ -60,14 +60,14 @@ mod viewer_access;
 mod webhooks;
 
 pub use accounts::{
-    AccountError, Accounts, ApiKeyCaller, NewApiKey, ProfileChange, STAFF_SCOPE, SignUp,
+    AccountError, Accounts, KeysOnSignOut, NewApiKey, ProfileChange, STAFF_SCOPE, SignUp,
     SignedInUser, UserCounts,
 };
 pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};
 pub use blocks::{BlockError, Blocks};
 pub use bus::LiveBus;
-pub use caller::{Caller, Roles};
+pub use caller::{Caller, CallerCredential, Roles};
 pub use codes::{Code, Refusal};
 pub use comments::{CommentEngagement, CommentError, Comments, NewComment};
 pub use companies::{Companies, CompanyError};

@@ -14,7 +14,8 @@ const DELETED_NICKNAME: &str = "deleted";
 
 #[boxed]
 impl Accounts {
-    /// Deletes the caller's account; `nickname` confirms the intent. From this moment the profile
+    /// Deletes the caller's account; `nickname` confirms the intent, and a recent password the
+    /// person. From this moment the profile
     /// and its content are hidden, sign-in fails and the names are free. The background purge
     /// removes the content, however much there is, and this tombstone last.
     pub async fn delete_account(
@@ -25,6 +26,7 @@ impl Accounts {
         let mutation = self.context.mutation(caller).await?;
         require_own(Permission::DeleteAccount)?;
         require_session(caller)?;
+        self.require_recent_password(caller)?;
         if !mutation.account.nickname.same_as(nickname) {
             return Err(AccountError::NicknameMismatch);
         }

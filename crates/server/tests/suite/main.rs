@@ -18,6 +18,7 @@ mod oidc;
 mod operations;
 mod persisted;
 mod relay;
+mod signed_out;
 mod signing_in;
 mod store_outage;
 mod test_server;
