@@ -50,7 +50,7 @@ refusals! {
         NoSuchUser: NotFound = "there is no such user",
         NoSuchKey: NotFound = "you have no such API key",
         TooManyKeys: Conflict = "you have reached the maximum number of API keys; revoke one first",
-        ApiKeyNotAllowed: Forbidden = "API keys cannot do this; sign in with your password",
+        TooManyInvitations: Conflict = "you have reached the maximum number of open invitations; wait until one is used or expires",
         NoSuchPicture: BadRequest = "this is not a picture of yours, or it is already in use",
         NicknameMismatch: BadRequest = "this is not your nickname",
         Yourself: BadRequest = "you cannot do this to yourself",
@@ -108,8 +108,9 @@ async fn delete_all<'e, E: Entity + 'e>(
     Ok(deleted.into_iter().filter(|written| written.item.is_some()).count())
 }
 
-fn require_own(permission: Permission) -> Result<(), ServiceError> {
-    require(permission, Relations::SIGNED_IN | Relations::OWNER)
+/// Refuses callers who may not do this with their own account.
+fn require_own(permission: Permission, caller: &Caller) -> Result<(), ServiceError> {
+    require(permission, caller.signed_in_relations() | Relations::OWNER)
 }
 
 /// How recently a caller must have given the password for what a stolen access token must not do.
@@ -125,15 +126,6 @@ impl Accounts {
         } else {
             Err(AccountError::PasswordNeeded)
         }
-    }
-}
-
-/// Refuses API keys for actions that outlive the key or cannot be undone. Otherwise revoking a key
-/// would not stop its holder.
-fn require_session(caller: &Caller) -> Result<(), AccountError> {
-    match caller.credential {
-        CallerCredential::SignIn { .. } => Ok(()),
-        CallerCredential::ApiKey { .. } => Err(AccountError::ApiKeyNotAllowed),
     }
 }
 

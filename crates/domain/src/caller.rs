@@ -43,11 +43,13 @@ impl Caller {
         Self { roles: roles.iter().copied().collect(), ..Self::user(user_id) }
     }
 
-    /// The same user, who has given their password at this time.
+    /// The same caller, who has given the password at this time. An API key stays one.
     #[must_use]
-    pub fn with_password_at(self, at: Time) -> Self {
-        let session = self.session().cloned();
-        Self { credential: CallerCredential::SignIn { session, password_at: Some(at) }, ..self }
+    pub fn with_password_at(mut self, at: Time) -> Self {
+        if let CallerCredential::SignIn { password_at, .. } = &mut self.credential {
+            *password_at = Some(at);
+        }
+        self
     }
 
     /// The caller's session; API keys and tokens of another issuer have none.
@@ -74,6 +76,12 @@ impl Caller {
         }
     }
 
+    /// The relations of every signed-in caller to any object.
+    pub(crate) const fn signed_in_relations(&self) -> Relations {
+        let in_person = matches!(self.credential, CallerCredential::SignIn { .. });
+        Relations::SIGNED_IN.with_if(in_person, Relations::IN_PERSON)
+    }
+
     /// The caller's relations to an object of this owner.
     pub(crate) fn relations_to(&self, owner: &UserId) -> Relations {
         self.roles.relations().with_if(self.user_id == *owner, Relations::OWNER)
@@ -91,7 +99,7 @@ impl Caller {
 
     /// Returns whether the caller is a moderator or an admin.
     pub const fn moderates(&self) -> bool {
-        self.roles.moderator || self.roles.admin
+        self.roles.moderates()
     }
 }
 
@@ -103,6 +111,11 @@ pub struct Roles {
 }
 
 impl Roles {
+    /// Returns whether they include a role of the staff.
+    pub(crate) const fn moderates(self) -> bool {
+        self.moderator || self.admin
+    }
+
     /// The relations that these roles give to any object.
     pub(crate) const fn relations(self) -> Relations {
         Relations::SIGNED_IN

@@ -107,8 +107,8 @@ pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
 pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
 pub use service_error::ServiceError;
 pub use settings::{
-    FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, LikeMode, LoginSettings,
-    MediaSettings, ModerationMode, NotificationSettings, PromotionSettings, QuestSettings,
+    FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, InvitationSettings, LikeMode,
+    LoginSettings, MediaSettings, ModerationMode, NotificationSettings, PromotionSettings, QuestSettings,
     RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount, ShardSettings,
     TableNames, WebhookSettings,
 };

@@ -52,7 +52,10 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
         main                    => "USER#{user_id}",                    "SESSION#{id}";
     }
     /// A code that lets new users sign up.
-    Invitation(code: InviteCode)  { main => "INVITE#{code}",            "INVITE"; }
+    Invitation(code: InviteCode) + (inviter_id, created_at) {
+        main                    => "INVITE#{code}",                     "INVITE";
+        gsi1                    => "USER#{inviter_id}",                 "INVITE#{created_at}#{code}";
+    }
     /// A counter of a user.
     UserCounter(user_id: UserId, counter: UserCount, shard: Shard) of (user_id) {
         main                    => "USER#{user_id}",                    "COUNTER#{counter}[#{shard}]";
@@ -260,6 +263,7 @@ access_patterns {
     sessions(user: UserId)                       => main, "USER#{user}", begins "SESSION#", asc, strong -> Session;
     session(user: UserId, id: SessionId)         => main, "USER#{user}", "SESSION#{id}", strong -> Session;
     invitation(code: InviteCode)                 => main, "INVITE#{code}", "INVITE", strong -> Invitation;
+    invitations_by(user: UserId)                 => gsi1, "USER#{user}", begins "INVITE#", desc -> Invitation;
     api_keys(user: UserId)                       => main, "USER#{user}", begins "APIKEY#", asc, strong -> ApiKey;
     api_key(user: UserId, id: ApiKeyId)          => main, "USER#{user}", "APIKEY#{id}", strong -> ApiKey;
     /// The counters of a user.

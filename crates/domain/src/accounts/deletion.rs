@@ -5,7 +5,7 @@ use roundtable_model::entities::{Credential, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{InvalidValue, Nickname, UserStatus, rekey};
 
-use super::{AccountError, Accounts, names, require_own, require_session, tags};
+use super::{AccountError, Accounts, names, require_own, tags};
 use crate::access::Permission;
 use crate::{Caller, ServiceError};
 
@@ -24,8 +24,7 @@ impl Accounts {
         nickname: &Nickname,
     ) -> Result<(), AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::DeleteAccount)?;
-        require_session(caller)?;
+        require_own(Permission::DeleteAccount, caller)?;
         self.require_recent_password(caller)?;
         if !mutation.account.nickname.same_as(nickname) {
             return Err(AccountError::NicknameMismatch);

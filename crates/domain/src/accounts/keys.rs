@@ -8,7 +8,7 @@ use roundtable_model::{ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret
 
 use super::invitations::check_future;
 use super::tokens::ApiKeyToken;
-use super::{AccountError, Accounts, delete_all, require_own, require_session};
+use super::{AccountError, Accounts, delete_all, require_own};
 use crate::access::Permission;
 use crate::account::{active_account_check, require_active};
 use crate::idempotency::RemovedEntity;
@@ -37,8 +37,7 @@ pub enum KeysOnSignOut {
 
 #[boxed]
 impl Accounts {
-    /// Creates an API key, of which its owner is notified. Refused to callers that use an API key
-    /// themselves, and without a recent password. The session must still be open when the key is
+    /// Creates an API key, of which its owner is notified. Requires a recent password. The session must still be open when the key is
     /// written: what ends all sessions and then revokes all keys misses none.
     pub async fn create_key(
         &self,
@@ -48,8 +47,7 @@ impl Accounts {
         expires_at: Option<Time>,
     ) -> Result<NewApiKey, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::ManageKeys)?;
-        require_session(caller)?;
+        require_own(Permission::ManageKeys, caller)?;
         self.require_recent_password(caller)?;
         let me = &mutation.account;
         check_filled("name", name, NAME_CHARS_MAX)?;
@@ -96,7 +94,7 @@ impl Accounts {
         page: &PageInput,
     ) -> Result<Page<ApiKey>, AccountError> {
         let me = self.context.authorize_read(caller).await?;
-        require_own(Permission::ManageKeys)?;
+        require_own(Permission::ManageKeys, caller)?;
         fill_page(
             page,
             async |limit, after| {
@@ -115,7 +113,7 @@ impl Accounts {
         request: Option<&RequestId>,
     ) -> Result<ApiKey, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::ManageKeys)?;
+        require_own(Permission::ManageKeys, caller)?;
         mutation
             .once("revokeApiKey", id, request)?
             .replay(async |RemovedEntity(key): RemovedEntity<ApiKey>| Ok(key))

@@ -13,7 +13,8 @@ use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
 use super::tokens::{RefreshToken, TokenState};
 use super::keys::KeysOnSignOut;
-use super::{AccountError, Accounts, SignedInUser, delete_all, require_session};
+use super::{AccountError, Accounts, SignedInUser, delete_all, require_own};
+use crate::access::Permission;
 use crate::account::{active_account_check, require_active};
 use crate::limits::SESSIONS_MAX;
 use crate::mutation::{Attempt, AttemptOutcome};
@@ -90,6 +91,7 @@ impl Accounts {
         caller: &Caller,
         session: &SessionId,
     ) -> Result<bool, AccountError> {
+        require_own(Permission::ChangeCredentials, caller)?;
         let session = self.context.core().session(&caller.user_id, session).get().await?;
         Ok(self.end_sessions(&session).await? > 0)
     }
@@ -101,7 +103,7 @@ impl Accounts {
         caller: &Caller,
         keys: KeysOnSignOut,
     ) -> Result<usize, AccountError> {
-        require_session(caller)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         let sessions = self.context.core().sessions(&caller.user_id).all().await?;
         self.end_sessions(&sessions).await?;
         Ok(self.revoke_keys_on_sign_out(&caller.user_id, keys).await?)

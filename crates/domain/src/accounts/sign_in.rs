@@ -12,7 +12,7 @@ use roundtable_model::{Email, Entity, Secret, UserId, UserStatus};
 
 use super::keys::KeysOnSignOut;
 use super::passwords::{PasswordCheck, check_length, check_new};
-use super::{AccountError, Accounts, SignedInUser, attempts, require_own, require_session};
+use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
 use crate::access::Permission;
 use crate::mutation::AttemptOutcome;
 use crate::{Caller, ServiceError};
@@ -43,7 +43,7 @@ impl Accounts {
         caller: &Caller,
         password: &Secret,
     ) -> Result<Caller, AccountError> {
-        require_session(caller)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         let me = self.context.authorize_read(caller).await?;
         self.reauthenticate(&me, password).await?;
         Ok(caller.clone().with_password_at(self.context.now()))
@@ -59,7 +59,7 @@ impl Accounts {
         keys: KeysOnSignOut,
     ) -> Result<usize, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         check_new("next", next)?;
         let me = &mutation.account;
         let credential = self.reauthenticate(me, current).await?;

@@ -34,7 +34,8 @@ pub(crate) struct StaffMember<'a> {
 
 impl<'a> StaffMember<'a> {
     pub(crate) fn new(caller: &'a Caller, me: &User) -> Self {
-        Self { caller, relations: caller.current_roles(me).relations() }
+        let relations = caller.signed_in_relations() | caller.current_roles(me).relations();
+        Self { caller, relations }
     }
 
     fn is_admin(&self) -> bool {

@@ -6,8 +6,8 @@ use roundtable_model::table::Write;
 use roundtable_model::{GroupId, GroupRole, MemberStatus};
 
 use super::{GroupError, Groups, writes};
-use crate::access::{Permission, Relations, allows};
-use crate::{Caller, Context, ServiceError, audit};
+use crate::access::{Permission, Relations, allows, require};
+use crate::{Caller, Context, audit};
 
 pub(super) struct GroupAccess {
     pub(super) group: Group,
@@ -39,15 +39,15 @@ impl GroupAccess {
         permission: Permission,
         action: &'static str,
     ) -> Result<Write, GroupError> {
-        match &self.membership {
-            Some(membership) if allows(permission, relations(membership)) => {
-                Ok(writes::membership_check(membership).into())
-            }
-            _ if allows(permission, caller.roles.relations()) => {
-                Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
-            }
-            _ => Err(ServiceError::Forbidden.into()),
+        let any = caller.signed_in_relations();
+        if let Some(membership) = &self.membership
+            && allows(permission, any | relations(membership))
+        {
+            return Ok(writes::membership_check(membership).into());
         }
+        let member = self.membership.as_ref().map(relations).unwrap_or_default();
+        require(permission, any | caller.roles.relations() | member)?;
+        Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
     }
 }
 

@@ -6,6 +6,7 @@
     reason = "a test that cannot set up its server, or read its answer, has failed"
 )]
 
+mod api_keys;
 mod bad_input;
 mod configuration;
 mod cost;

@@ -1,7 +1,7 @@
 //! The reads of a row, and operations with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, CallerCredential, Code, KeysOnSignOut, Page, PageInput, Refusal, Registration, Settings, SignUp,
+    AccountError, Caller, Code, KeysOnSignOut, Page, PageInput, Refusal, Registration, Settings, SignUp,
     Statistics,
 };
 use roundtable_model::table::Order;
@@ -38,12 +38,9 @@ pub(crate) async fn answer(
 ) -> (Answer, Option<&'static str>) {
     let registration = Registration::Invitation;
     let town = stage.town(Settings { registration, ..Town::settings() }).await;
-    let viewer = viewer.map(|caller| match &caller.credential {
-        CallerCredential::SignIn { .. } if object != "old sign-in" => {
-            caller.with_password_at(town.now())
-        }
-        _ => caller,
-    });
+    let is_old = object == "old sign-in";
+    let viewer =
+        viewer.map(|it| if is_old { it } else { it.with_password_at(town.now()) });
     if let Some(act) = act(stage, operation, object) {
         let Some(caller) = viewer else { return ("-", Some(variant(&act))) };
         let done = town.perform(&caller, &act, None).await;

@@ -2,6 +2,7 @@
 
 use roundtable_domain::{
     AccountError, Accounts, CallerCredential, Code, KeysOnSignOut, PageInput, Refusal, STAFF_SCOPE,
+    ServiceError,
 };
 use roundtable_model::{Role, Secret};
 use roundtable_testkit::Town;
@@ -53,7 +54,7 @@ async fn a_key_does_nothing_that_outlives_it() {
     let made = accounts.create_key(&root, "bot", &all, None).await.unwrap();
     let bot = accounts.authenticate(&made.secret).await.unwrap();
     let more = accounts.create_key(&bot, "more", &scopes(&["read"]), None).await;
-    assert!(matches!(&more, Err(AccountError::ApiKeyNotAllowed)));
+    assert!(matches!(&more, Err(AccountError::Failed(ServiceError::ApiKeyNotAllowed))));
     assert_eq!(code(more), Code::Forbidden);
     let nickname = "root".parse().unwrap();
     assert_eq!(code(accounts.delete_account(&bot, &nickname).await), Code::Forbidden);
