@@ -9,14 +9,13 @@ mod names;
 mod passwords;
 mod profile;
 mod reads;
+mod revocation;
 mod sessions;
 mod sign_in;
 mod sign_up;
 pub(crate) mod staff;
 mod tags;
 mod tokens;
-
-use std::sync::Arc;
 
 use futures::future::try_join_all;
 use roundtable_model::entities::User;
@@ -31,6 +30,7 @@ pub use self::keys::{KeysOnSignOut, NewApiKey, STAFF_SCOPE};
 pub(crate) use self::passwords::PasswordHasher;
 pub use self::profile::ProfileChange;
 pub use self::reads::UserCounts;
+pub(crate) use self::revocation::AccountWakeUps;
 pub use self::sign_up::SignUp;
 
 refusals! {
@@ -127,23 +127,6 @@ impl Accounts {
             Err(AccountError::PasswordNeeded)
         }
     }
-}
-
-/// Returns the profile as `viewer` may see it: only the owner and admins see the e-mail address.
-pub(crate) fn profile_for_viewer(viewer: Option<&Caller>, user: User) -> User {
-    if sees_email(viewer, &user.id) { user } else { public_profile(user) }
-}
-
-/// As [`profile_for_viewer`], without a copy if nothing has to be hidden.
-pub(crate) fn shared_profile(viewer: Option<&Caller>, user: &Arc<User>) -> Arc<User> {
-    if user.email.is_none() || sees_email(viewer, &user.id) {
-        return Arc::clone(user);
-    }
-    Arc::new(public_profile(User::clone(user)))
-}
-
-pub(crate) fn sees_email(viewer: Option<&Caller>, user: &UserId) -> bool {
-    viewer.is_some_and(|viewer| viewer.user_id == *user || viewer.roles.admin)
 }
 
 /// The profile as all users see it who may see it at all.

@@ -9,7 +9,8 @@ use crate::access::Relations;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub user_id: UserId,
-    /// Roles beyond those of an ordinary user.
+    /// Roles beyond those of an ordinary user, as of authentication. What they allow is decided by
+    /// the roles that the profile has now as well: [`Caller::current_roles`].
     pub roles: Roles,
     pub credential: CallerCredential,
 }
@@ -82,9 +83,14 @@ impl Caller {
         Relations::SIGNED_IN.with_if(in_person, Relations::IN_PERSON)
     }
 
-    /// The caller's relations to an object of this owner.
-    pub(crate) fn relations_to(&self, owner: &UserId) -> Relations {
-        self.roles.relations().with_if(self.user_id == *owner, Relations::OWNER)
+    /// The caller's relations to any object, given their profile as it is now.
+    pub(crate) fn relations(&self, me: &User) -> Relations {
+        self.signed_in_relations() | self.current_roles(me).relations()
+    }
+
+    /// The caller's relations to an object of this owner, given the caller's profile as it is now.
+    pub(crate) fn relations_to(&self, me: &User, owner: &UserId) -> Relations {
+        self.relations(me).with_if(self.user_id == *owner, Relations::OWNER)
     }
 
     /// The roles that both the caller's token and the stored profile grant, so that revoking a role
@@ -97,7 +103,7 @@ impl Caller {
         }
     }
 
-    /// Returns whether the caller is a moderator or an admin.
+    /// Returns whether the caller was a moderator or an admin at authentication.
     pub const fn moderates(&self) -> bool {
         self.roles.moderates()
     }

@@ -7,11 +7,13 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::try_join;
 use roundtable_domain::{Accounts, Caller, Code, Context, Roles, ServiceError};
 use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_model::{Email, Secret, UserId, UserStatus};
+use tokio::time::timeout;
 
 use crate::oidc::OidcIssuer;
 use crate::tokens::{AccessTokens, invalid_token};
@@ -28,6 +30,8 @@ pub(crate) struct Authenticator {
     context: Context,
     tokens: Arc<AccessTokens>,
     oidc: Option<Arc<OidcIssuer>>,
+    /// The longest that reading a session, key or account may take.
+    timeout: Duration,
 }
 
 /// An authenticated or anonymous client, and the second at which its credential expires.
@@ -42,12 +46,25 @@ impl Authenticator {
         context: Context,
         tokens: Arc<AccessTokens>,
         oidc: Option<Arc<OidcIssuer>>,
+        timeout: Duration,
     ) -> Self {
-        Self { context, tokens, oidc }
+        Self { context, tokens, oidc, timeout }
     }
 
     /// Authenticates a client; without a credential it is anonymous.
     pub(crate) async fn authenticate(
+        &self,
+        credential: Option<&str>,
+        address: Option<IpAddr>,
+    ) -> Result<ClientIdentity, ApiError> {
+        let identity = timeout(self.timeout, self.resolve(credential, address)).await;
+        identity.unwrap_or_else(|_| {
+            let problem = "your credential cannot be checked at the moment; try again";
+            Err(ApiError::new(Code::Internal, problem))
+        })
+    }
+
+    async fn resolve(
         &self,
         credential: Option<&str>,
         address: Option<IpAddr>,

@@ -1,6 +1,7 @@
 //! Assembles a process: the store, the context, the services, the streams and the keys.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roundtable_domain::{
     Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
@@ -133,7 +134,8 @@ impl Process {
         let runner = build_runner(&context, &media, workers.as_ref(), forwarder)?;
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
-        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc);
+        let timeout = Duration::from_secs(process.http.request_seconds.max(1));
+        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc, timeout);
         let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
             .ok_or(KeyError::CannotCreate)?;
         let services = Services {

@@ -1,12 +1,14 @@
-//! Subscriptions: each event is read and answered with a permit, and waited for without one.
+//! Subscriptions: each event is read and answered with a permit, and waited for without one. A
+//! subscription ends with the credential of its client, which is checked at each event.
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
+use roundtable_domain::Caller;
 use roundtable_graphql::{Event, NextEvent, OperationType, PreparedRequest, SubscriptionEvents};
 use roundtable_interface::ClientInfo;
 use tokio::time::timeout;
 
-use super::{Executor, Operation, reserve, timed_out};
+use super::{Executor, Operation, refused, reserve, timed_out};
 use crate::answer_budget::{ReservedAnswer, TooManyAnswers};
 use crate::client_limits::ClientGuard;
 
@@ -15,6 +17,7 @@ struct Subscription {
     executor: Executor,
     operation: Operation,
     events: SubscriptionEvents,
+    caller: Option<Caller>,
     _guard: ClientGuard,
 }
 
@@ -62,7 +65,8 @@ impl Subscription {
             .unwrap_or_else(|_| Err(Box::new(timed_out(limit, OperationType::Subscription))));
         let events = events.map_err(|failed| Box::new((*failed).into()))?;
         operation.read_budget.renew();
-        Ok(Self { executor: executor.clone(), operation, events, _guard: guard })
+        let (executor, caller) = (executor.clone(), client.caller.clone());
+        Ok(Self { executor, operation, events, caller, _guard: guard })
     }
 
     fn answers(self) -> BoxStream<'static, ReservedAnswer> {
@@ -97,12 +101,11 @@ impl Subscription {
         let work = async move {
             let found = match self.events.read().await {
                 NextEvent::Later => Found::Later,
-                NextEvent::Event(event) => {
-                    Found::Answer(answer(&self.executor, &self.operation, event).await)
-                }
-                NextEvent::Last(event) => {
-                    Found::Last(answer(&self.executor, &self.operation, event).await)
-                }
+                NextEvent::Event(event) => match self.check_credential().await {
+                    Ok(()) => Found::Answer(self.answer(event).await),
+                    Err(refused) => Found::Last(Ok(refused)),
+                },
+                NextEvent::Last(event) => Found::Last(self.answer(event).await),
             };
             // Each event may read as much as a request.
             self.operation.read_budget.renew();
@@ -110,14 +113,17 @@ impl Subscription {
         };
         scheduler.run_when_permitted(class, &client, work).await
     }
-}
 
-async fn answer(
-    executor: &Executor,
-    operation: &Operation,
-    event: Event,
-) -> Result<ReservedAnswer, TooManyAnswers> {
-    let Operation { prepared, context, shares, .. } = operation;
-    let answer = executor.schema.execute_event(prepared, context, event).await;
-    reserve(&executor.answers, shares, answer)
+    /// The error is the last answer: the client was signed out, or its key was revoked.
+    async fn check_credential(&self) -> Result<(), ReservedAnswer> {
+        let Some(caller) = &self.caller else { return Ok(()) };
+        let checked = self.executor.process.services.accounts().check_credential(caller).await;
+        checked.map_err(|refusal| refused(refusal.into()).into())
+    }
+
+    async fn answer(&self, event: Event) -> Result<ReservedAnswer, TooManyAnswers> {
+        let Operation { prepared, context, shares, .. } = &self.operation;
+        let answer = self.executor.schema.execute_event(prepared, context, event).await;
+        reserve(&self.executor.answers, shares, answer)
+    }
 }

@@ -1,10 +1,14 @@
 //! `POST /graphql` with one request or a batch, and `GET /graphql` with a query, an event stream or a
 //! WebSocket upgrade.
 
+use std::pin::pin;
+use std::task::Poll;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use futures::poll;
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
@@ -39,7 +43,16 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Err(error) => return error_response(error),
     };
     // The budget is held until the response is ready: it covers the parsed body, too.
-    let (body, permits) = match read_body(&app, &identity.client, &head.headers, body).await {
+    let mut reading = pin!(read_body(&app, &identity.client, &head.headers, body));
+    let read = match poll!(&mut reading) {
+        Poll::Ready(read) => read,
+        // A client may send the head of a request, sign out, and only then send the body.
+        Poll::Pending => match (reading.await, app.check_credential(&identity).await) {
+            (Ok(_), Err(error)) => Err(error_response(error)),
+            (read, _) => read,
+        },
+    };
+    let (body, permits) = match read {
         Ok(read) => read,
         Err(response) => return response,
     };

@@ -19,6 +19,7 @@ mod oidc;
 mod operations;
 mod persisted;
 mod relay;
+mod revoked;
 mod signed_out;
 mod signing_in;
 mod store_outage;
