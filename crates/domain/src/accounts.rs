@@ -79,8 +79,7 @@ impl SignedInUser {
     /// `signed_in_at` is when the session began, with a password.
     fn new(user: User, token: &RefreshToken, signed_in_at: Time) -> Self {
         let session = Some(token.session.clone());
-        let credential =
-            CallerCredential::SignIn { session, password_at: Some(signed_in_at) };
+        let credential = CallerCredential::SignIn { session, password_at: Some(signed_in_at) };
         Self {
             caller: Caller { credential, ..Caller::with_roles(user.id.clone(), &user.roles) },
             session_id: token.session.clone(),
@@ -102,8 +101,9 @@ async fn delete_all<'e, E: Entity + 'e>(
     items: impl IntoIterator<Item = &'e E>,
 ) -> Result<usize, ServiceError> {
     let table = context.core().table();
-    let deletes =
-        items.into_iter().map(|item| table.delete(Delete::new(item.key()).returning(Returning::Old)));
+    let deletes = items
+        .into_iter()
+        .map(|item| table.delete(Delete::new(item.key()).returning(Returning::Old)));
     let deleted = try_join_all(deletes).await?;
     Ok(deleted.into_iter().filter(|written| written.item.is_some()).count())
 }

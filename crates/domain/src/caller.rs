@@ -73,7 +73,9 @@ impl Caller {
     pub fn has_scope(&self, scope: &str) -> bool {
         match &self.credential {
             CallerCredential::SignIn { .. } => true,
-            CallerCredential::ApiKey { scopes, .. } => scopes.iter().any(|granted| granted == scope),
+            CallerCredential::ApiKey { scopes, .. } => {
+                scopes.iter().any(|granted| granted == scope)
+            }
         }
     }
 

@@ -108,9 +108,9 @@ pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
 pub use service_error::ServiceError;
 pub use settings::{
     FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, InvitationSettings, LikeMode,
-    LoginSettings, MediaSettings, ModerationMode, NotificationSettings, PromotionSettings, QuestSettings,
-    RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount, ShardSettings,
-    TableNames, WebhookSettings,
+    LoginSettings, MediaSettings, ModerationMode, NotificationSettings, PromotionSettings,
+    QuestSettings, RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount,
+    ShardSettings, TableNames, WebhookSettings,
 };
 pub use shares::{ShareError, ShareState, Shares};
 pub use statistics::{Statistics, StatisticsError, Totals};

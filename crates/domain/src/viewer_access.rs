@@ -312,7 +312,9 @@ impl ViewerAccess {
     /// Returns whether the viewer may see a group's content. A private group shows it to active
     /// members only.
     pub fn can_see_inside_group(&self, id: &GroupId) -> bool {
-        self.groups.get(id).is_some_and(|one| !one.group.is_private || one.is_active || self.roles.moderates())
+        self.groups
+            .get(id)
+            .is_some_and(|one| !one.group.is_private || one.is_active || self.roles.moderates())
     }
 
     pub fn can_see_post(&self, post: &Post) -> bool {

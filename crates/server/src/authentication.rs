@@ -84,8 +84,7 @@ impl Authenticator {
         }
         if let Some(verified) = self.tokens.verify(credential).await? {
             let accounts = self.accounts();
-            let caller =
-                async { Ok(accounts.caller_of(&verified.user, &verified.session).await?) };
+            let caller = async { Ok(accounts.caller_of(&verified.user, &verified.session).await?) };
             let roles = async {
                 if verified.staff { self.roles(&verified.user).await } else { Ok(Roles::default()) }
             };

@@ -11,8 +11,8 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
-use super::tokens::{RefreshToken, TokenState};
 use super::keys::KeysOnSignOut;
+use super::tokens::{RefreshToken, TokenState};
 use super::{AccountError, Accounts, SignedInUser, delete_all, require_own};
 use crate::access::Permission;
 use crate::account::{active_account_check, require_active};

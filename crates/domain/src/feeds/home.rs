@@ -201,11 +201,7 @@ impl Feeds {
 }
 
 /// Returns the users that an entry names, each once, if the reader sees the public profile of them.
-fn people_of(
-    access: &ViewerAccess,
-    activity: &Activity,
-    post: Option<&Post>,
-) -> Vec<Arc<User>> {
+fn people_of(access: &ViewerAccess, activity: &Activity, post: Option<&Post>) -> Vec<Arc<User>> {
     let author = post.map(|post| &post.author_id).filter(|author| **author != activity.actor_id);
     let named = std::iter::once(&activity.actor_id).chain(author);
     let public = named.filter(|id| !access.sees_email(id));

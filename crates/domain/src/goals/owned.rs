@@ -27,9 +27,7 @@ async fn visible_owners<'a>(
     me: &User,
     owners: impl IntoIterator<Item = &'a UserId>,
 ) -> Result<HashSet<&'a UserId>, ServiceError> {
-    let allowed = |owner: &&UserId| {
-        allows(Permission::SeeGoals, caller.relations_to(me, owner))
-    };
+    let allowed = |owner: &&UserId| allows(Permission::SeeGoals, caller.relations_to(me, owner));
     let mut owners: HashSet<&UserId> = owners.into_iter().filter(allowed).collect();
     if owners.iter().any(|owner| **owner != me.id) {
         let access = context.viewer_access_of(caller, me, owners.iter().copied(), []).await?;

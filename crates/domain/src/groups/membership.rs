@@ -211,7 +211,8 @@ impl Groups {
                     "removeMember",
                 )?;
                 let member = self.member(group, user).await?.ok_or(GroupError::NoSuchMember)?;
-                let above = access.all_relations().intersects(Relations::GROUP_OWNER | Relations::ADMIN);
+                let above =
+                    access.all_relations().intersects(Relations::GROUP_OWNER | Relations::ADMIN);
                 match member.role {
                     GroupRole::Owner => return Err(GroupError::OwnerRequired),
                     GroupRole::Admin if !above && me.id != *user => {

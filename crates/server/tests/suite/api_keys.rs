@@ -55,7 +55,8 @@ async fn a_staff_key_creates_and_widens_no_access() {
         let message = refusal(&server, &key, document, &variables).await;
         assert_eq!(message, "API keys cannot do this; sign in with your password", "{document}");
     }
-    let (_, read) = server.ask(Some(&key), "{ getUserByEmail(email: \"bo@example.org\") { nickname } }").await;
+    let (_, read) =
+        server.ask(Some(&key), "{ getUserByEmail(email: \"bo@example.org\") { nickname } }").await;
     assert_eq!(read["data"]["getUserByEmail"]["nickname"], "bo", "it is a staff key: {read}");
     let keys = server.accounts().keys(&ada, &roundtable_domain::PageInput::first()).await.unwrap();
     assert_eq!(keys.items.len(), 1);

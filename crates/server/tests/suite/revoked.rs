@@ -141,7 +141,8 @@ async fn a_dismissed_moderator_receives_what_a_user_does() {
     let mut first = None;
     for number in 0.. {
         post(&server, &ana, &format!("private {number}"), "private").await;
-        let next = tokio::time::timeout(std::time::Duration::from_millis(200), next_post(&mut socket));
+        let next =
+            tokio::time::timeout(std::time::Duration::from_millis(200), next_post(&mut socket));
         if let Ok((content, _)) = next.await {
             first = Some(content);
             break;

@@ -1,8 +1,8 @@
 //! The reads of a row, and operations with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, Code, KeysOnSignOut, Page, PageInput, Refusal, Registration, Settings, SignUp,
-    Statistics,
+    AccountError, Caller, Code, KeysOnSignOut, Page, PageInput, Refusal, Registration, Settings,
+    SignUp, Statistics,
 };
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
@@ -39,8 +39,7 @@ pub(crate) async fn answer(
     let registration = Registration::Invitation;
     let town = stage.town(Settings { registration, ..Town::settings() }).await;
     let is_old = object == "old sign-in";
-    let viewer =
-        viewer.map(|it| if is_old { it } else { it.with_password_at(town.now()) });
+    let viewer = viewer.map(|it| if is_old { it } else { it.with_password_at(town.now()) });
     if let Some(act) = act(stage, operation, object) {
         let Some(caller) = viewer else { return ("-", Some(variant(&act))) };
         let done = town.perform(&caller, &act, None).await;

@@ -92,9 +92,7 @@ impl Mutation {
     pub(crate) const fn may_be_refused_again(&self) -> bool {
         matches!(
             self,
-            Self::Act(_, UserAction::DeleteAccount(_))
-                | Self::Refresh(_)
-                | Self::ChangePassword(_)
+            Self::Act(_, UserAction::DeleteAccount(_)) | Self::Refresh(_) | Self::ChangePassword(_)
         )
     }
 

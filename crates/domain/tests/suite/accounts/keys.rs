@@ -58,7 +58,10 @@ async fn a_key_does_nothing_that_outlives_it() {
     assert_eq!(code(more), Code::Forbidden);
     let nickname = "root".parse().unwrap();
     assert_eq!(code(accounts.delete_account(&bot, &nickname).await), Code::Forbidden);
-    assert_eq!(code(accounts.logout_everywhere(&bot, KeysOnSignOut::Revoke).await), Code::Forbidden);
+    assert_eq!(
+        code(accounts.logout_everywhere(&bot, KeysOnSignOut::Revoke).await),
+        Code::Forbidden
+    );
     let listed = accounts.keys(&root, &PageInput::first()).await.unwrap();
     assert_eq!(listed.into_items(), [made.key]);
 }

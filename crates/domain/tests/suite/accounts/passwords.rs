@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use roundtable_domain::{
-    AccountError, Accounts, Caller, Code, KeysOnSignOut, LoginSettings, Refusal, Settings, SignedInUser,
+    AccountError, Accounts, Caller, Code, KeysOnSignOut, LoginSettings, Refusal, Settings,
+    SignedInUser,
 };
 use roundtable_model::entities::{Credential, Session};
 use roundtable_model::{Entity, Role, Secret, UserId, UserStatus};
