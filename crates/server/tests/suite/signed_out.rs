@@ -10,6 +10,7 @@ use roundtable_model::Secret;
 use roundtable_server::StoreKind;
 use roundtable_table::{ManualClock, SystemClock};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::store_outage::Store;
 use crate::test_server::{PASSWORD, TestServer, code, configuration};
@@ -173,4 +174,32 @@ async fn signing_out_of_one_process_signs_out_of_all() {
     assert!(!is_in(&two, &second).await && !is_in(&two, &robot).await);
     one.stop().await;
     two.stop().await;
+}
+
+/// What a client begins before it is signed out, and sends after that, comes after it.
+#[tokio::test]
+async fn a_request_whose_body_comes_after_the_sign_out_is_refused() {
+    let server = TestServer::fresh().await;
+    let token = server.sign_up("ana").await;
+    let query = "mutation { updateProfile(input: { bio: \"mine\" }) { bio } }";
+    let body = json!({ "query": query }).to_string();
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\
+         expect: 100-continue\r\n\r\n",
+        body.len()
+    );
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
+    connection.write_all(head.as_bytes()).await.unwrap();
+    // The server asks for the body once it has authenticated the client.
+    let mut answer = [0; 25];
+    connection.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
+    server.ask(Some(&token), "mutation { logout }").await;
+    connection.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    server.stop().await;
 }
