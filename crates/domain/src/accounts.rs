@@ -20,7 +20,7 @@ mod tokens;
 use futures::future::try_join_all;
 use roundtable_model::entities::User;
 use roundtable_model::table::{Delete, Returning};
-use roundtable_model::{Entity, Secret, SessionId, Time, UserId};
+use roundtable_model::{Entity, Secret, SessionId, Time};
 
 use self::tokens::RefreshToken;
 use crate::access::{Permission, Relations, require};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{ApiKey, Session};
 use roundtable_model::table::{Change, Item};
-use roundtable_model::{Result, TYPE, UserId};
+use roundtable_model::{FromItem as _, Result, TYPE, UserId};
 use tokio::time::{sleep, timeout};
 
 use super::{AccountError, Accounts};
