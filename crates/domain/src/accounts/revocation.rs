@@ -7,7 +7,7 @@ use std::time::Duration;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{ApiKey, Session};
 use roundtable_model::table::{Change, Item};
-use roundtable_model::{FromItem as _, Result, TYPE, UserId};
+use roundtable_model::{FromItem as _, TYPE, UserId};
 use tokio::time::{sleep, timeout};
 
 use super::{AccountError, Accounts};
@@ -52,7 +52,7 @@ impl Sink for AccountWakeUps {
 }
 
 /// The user of a session or an API key.
-fn owner(item: &Item) -> Option<Result<UserId>> {
+fn owner(item: &Item) -> Option<roundtable_model::Result<UserId>> {
     match item.text(TYPE)? {
         kind if kind == Session::ENTITY.name => Some(Session::USER_ID.read(item)),
         kind if kind == ApiKey::ENTITY.name => Some(ApiKey::USER_ID.read(item)),
@@ -64,7 +64,7 @@ fn owner(item: &Item) -> Option<Result<UserId>> {
 impl Accounts {
     /// Fails once the caller's session has ended or their API key was revoked. Tokens of another issuer
     /// last until they expire.
-    pub async fn check_credential(&self, caller: &Caller) -> std::result::Result<(), AccountError> {
+    pub async fn check_credential(&self, caller: &Caller) -> Result<(), AccountError> {
         let (core, user) = (self.context.core(), &caller.user_id);
         match &caller.credential {
             CallerCredential::SignIn { session: None, .. } => Ok(()),
@@ -87,8 +87,13 @@ impl Accounts {
             // Before the check: what changes after it ends the wait.
             wake_ups.clear();
             match self.check_credential(caller).await {
-                Ok(()) if bus.is_exact() => drop(wake_ups.next().await),
-                Ok(()) => drop(timeout(POLL_INTERVAL, wake_ups.next()).await),
+                // Lagging is a wake-up as well, and the channel lives as long as its subscribers.
+                Ok(()) if bus.is_exact() => {
+                    let _ = wake_ups.next().await;
+                }
+                Ok(()) => {
+                    let _ = timeout(POLL_INTERVAL, wake_ups.next()).await;
+                }
                 Err(AccountError::Failed(failure)) => {
                     tracing::warn!(%failure, "cannot check the credential of a connection; retrying");
                     sleep(POLL_INTERVAL).await;

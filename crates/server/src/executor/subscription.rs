@@ -101,11 +101,17 @@ impl Subscription {
         let work = async move {
             let found = match self.events.read().await {
                 NextEvent::Later => Found::Later,
-                NextEvent::Event(event) => match self.check_credential().await {
-                    Ok(()) => Found::Answer(self.answer(event).await),
-                    Err(refused) => Found::Last(Ok(refused)),
-                },
-                NextEvent::Last(event) => Found::Last(self.answer(event).await),
+                NextEvent::Event(event) => {
+                    match check_credential(&self.executor, self.caller.as_ref()).await {
+                        Ok(()) => {
+                            Found::Answer(answer(&self.executor, &self.operation, event).await)
+                        }
+                        Err(refused) => Found::Last(Ok(*refused)),
+                    }
+                }
+                NextEvent::Last(event) => {
+                    Found::Last(answer(&self.executor, &self.operation, event).await)
+                }
             };
             // Each event may read as much as a request.
             self.operation.read_budget.renew();
@@ -113,17 +119,24 @@ impl Subscription {
         };
         scheduler.run_when_permitted(class, &client, work).await
     }
+}
 
-    /// The error is the last answer: the client was signed out, or its key was revoked.
-    async fn check_credential(&self) -> Result<(), ReservedAnswer> {
-        let Some(caller) = &self.caller else { return Ok(()) };
-        let checked = self.executor.process.services.accounts().check_credential(caller).await;
-        checked.map_err(|refusal| refused(refusal.into()).into())
-    }
+/// The error is the last answer: the client was signed out, or its key was revoked.
+async fn check_credential(
+    executor: &Executor,
+    caller: Option<&Caller>,
+) -> Result<(), Box<ReservedAnswer>> {
+    let Some(caller) = caller else { return Ok(()) };
+    let checked = executor.process.services.accounts().check_credential(caller).await;
+    checked.map_err(|refusal| Box::new(refused(refusal.into()).into()))
+}
 
-    async fn answer(&self, event: Event) -> Result<ReservedAnswer, TooManyAnswers> {
-        let Operation { prepared, context, shares, .. } = &self.operation;
-        let answer = self.executor.schema.execute_event(prepared, context, event).await;
-        reserve(&self.executor.answers, shares, answer)
-    }
+async fn answer(
+    executor: &Executor,
+    operation: &Operation,
+    event: Event,
+) -> Result<ReservedAnswer, TooManyAnswers> {
+    let Operation { prepared, context, shares, .. } = operation;
+    let answer = executor.schema.execute_event(prepared, context, event).await;
+    reserve(&executor.answers, shares, answer)
 }
