@@ -3,8 +3,8 @@
 //!
 //! A change only says where to look. Notifications follow from the current facts, under keys
 //! derived from the facts alone: changes may be delivered again, late, or in any order, and a
-//! replay writes the same. A withdrawn fact removes its notification, except that of an API key. A notification is written
-//! only if its recipient may see it; every read checks that again.
+//! replay writes the same. A withdrawn fact removes its notification, except that of an API key. A
+//! notification is written only if its recipient may see it; every read checks that again.
 //!
 //! - A single fact (a follow, a comment, a mention, an invitation, a quest, a decision) is one
 //!   notification at the time it happened (`singles`).

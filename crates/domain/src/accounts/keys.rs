@@ -37,8 +37,9 @@ pub enum KeysOnSignOut {
 
 #[boxed]
 impl Accounts {
-    /// Creates an API key, of which its owner is notified. Requires a recent password. The session must still be open when the key is
-    /// written: what ends all sessions and then revokes all keys misses none.
+    /// Creates an API key, of which its owner is notified. Requires a recent password. The session
+    /// must still be open when the key is written: what ends all sessions and then revokes all keys
+    /// misses none.
     pub async fn create_key(
         &self,
         caller: &Caller,
