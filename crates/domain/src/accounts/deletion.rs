@@ -15,8 +15,9 @@ const DELETED_NICKNAME: &str = "deleted";
 #[boxed]
 impl Accounts {
     /// Deletes the caller's account; `nickname` confirms the intent, and a recent password the
-    /// person. From this moment the profile and its content are hidden, sign-in fails and the names are free. The background purge
-    /// removes the content, however much there is, and this tombstone last.
+    /// person. From this moment the profile and its content are hidden, sign-in fails and the names
+    /// are free. The background purge removes the content, however much there is, and this tombstone
+    /// last.
     pub async fn delete_account(
         &self,
         caller: &Caller,
