@@ -14,6 +14,8 @@ pub enum ServiceError {
     Suspended,
     #[error("you are not allowed to do this")]
     Forbidden,
+    #[error("API keys cannot do this; sign in with your password")]
+    ApiKeyNotAllowed,
     #[error("{field}: {invalid}")]
     BadInput { field: &'static str, invalid: InvalidValue },
     #[error("this requestId was already used with other input")]
@@ -46,7 +48,7 @@ impl Refusal for ServiceError {
     fn code(&self) -> Code {
         match self {
             Self::Unauthenticated => Code::Unauthenticated,
-            Self::Suspended | Self::Forbidden => Code::Forbidden,
+            Self::Suspended | Self::Forbidden | Self::ApiKeyNotAllowed => Code::Forbidden,
             // Cursors and page sizes come from the client. All other storage errors are internal.
             Self::BadInput { .. }
             | Self::Store(Error::InvalidCursor { .. } | Error::InvalidLimit { .. }) => {

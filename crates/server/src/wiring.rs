@@ -145,7 +145,8 @@ impl Process {
         }
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
-        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc);
+        let timeout = Duration::from_secs(process.http.request_seconds.max(1));
+        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc, timeout);
         let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
             .ok_or(KeyError::CannotCreate)?;
         let services = Services {
