@@ -17,6 +17,8 @@ pub enum Code {
     RateLimited,
     /// The request asks for more than one request may.
     TooComplex,
+    /// The change may or may not have been made, and repeating it with its request id is safe.
+    OutcomeUnknown,
     /// An internal error. Its text is logged and never sent to a client.
     Internal,
 }
@@ -33,6 +35,7 @@ impl Code {
             Self::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
             Self::RateLimited => "RATE_LIMITED",
             Self::TooComplex => "TOO_COMPLEX",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::Internal => "INTERNAL",
         }
     }
