@@ -39,6 +39,7 @@ mod store;
 mod stream_status;
 mod tokens;
 mod wiring;
+mod worker_address;
 mod worker_leases;
 mod xray;
 

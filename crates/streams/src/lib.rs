@@ -64,7 +64,7 @@ pub use fanout::FanOut;
 pub use files::{FileRemover, UnusedFileDetector};
 pub use follower_shards::FollowerShardScaler;
 pub use jobs::{JobHandler, PageOutcome, new_job};
-pub use leases::{Lease, LeaseConfig, Leases};
+pub use leases::{ActiveWorkers, AnnouncedWorker, Lease, LeaseConfig, Leases};
 pub use metrics::{LaneMetrics, QueueMetrics, StreamMetrics};
 pub use milestones::MilestoneUpdater;
 pub use notifications::NotificationWriter;
