@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
-use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary};
+use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary, UpgradeSummary};
 
 use crate::CommandOutcome;
 use crate::config_args::choice_name;
@@ -33,6 +33,15 @@ Examples:
     /// Turns fan-out off for a user or group: followers look activities up
     #[command(after_help = "Example:\n  roundtable admin demote ana")]
     Demote(PromoteArgs),
+    /// Rewrites items that an earlier version has stored in an older shape
+    #[command(after_help = "\
+The server does it in the background; until then such items are upgraded whenever they are read. Repeating
+the command is harmless.
+
+Examples:
+  roundtable admin upgrade
+  roundtable admin upgrade --status")]
+    Upgrade(UpgradeArgs),
 }
 
 #[derive(Args, Debug)]
@@ -58,6 +67,15 @@ enum GrantedRole {
 pub(crate) struct PromoteArgs {
     /// A user's nickname or id, or a group's id
     subject: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UpgradeArgs {
+    /// Only shows how far it is
+    #[arg(long)]
+    status: bool,
     #[command(flatten)]
     installation: InstallationArgs,
 }
@@ -119,6 +137,9 @@ pub(crate) fn run(
         AdminSubcommand::Demote(PromoteArgs { subject, installation }) => {
             (installation, AdminCommand::Promote { subject, enabled: false })
         }
+        AdminSubcommand::Upgrade(UpgradeArgs { status, installation }) => {
+            (installation, AdminCommand::Upgrade { start: !status })
+        }
         AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
             (installation, AdminCommand::ListDeadLetters)
         }
@@ -167,6 +188,13 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         }
         AdminReply::Promoted { subject, enabled: false } => {
             writeln!(out, "{subject}: fan-out is off")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::NothingToUpgrade) => {
+            writeln!(out, "no item of this version has an older shape: there is nothing to do")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::Idle) => writeln!(out, "no upgrade is under way")?,
+        AdminReply::Upgrade(UpgradeSummary::UnderWay { read, rewritten, failed }) => {
+            writeln!(out, "under way: {read} items read, {rewritten} rewritten, {failed} failed")?;
         }
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }

@@ -11,7 +11,9 @@ use roundtable_domain::{Accounts, Context, ContextParts, Entropy, Promotions, Se
 use roundtable_engine::Engine;
 use roundtable_model::entities::DeadLetter;
 use roundtable_model::{ActorId, IdGenerator, JobId, Nickname, Queue, Role, Time};
-use roundtable_streams::{DeadLetterSubject, DeadLetters, Runner};
+use roundtable_streams::{
+    DeadLetterSubject, DeadLetters, Runner, ShapeUpgrader, UpgradeProgress, UpgradeState,
+};
 use roundtable_table::{Clock, Store, SystemClock};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +51,10 @@ pub enum AdminCommand {
         subject: String,
         enabled: bool,
     },
+    /// Rewrites items of older shapes, or shows how far that is.
+    Upgrade {
+        start: bool,
+    },
     /// Copies the embedded store while it is in use.
     Backup {
         /// The absolute path of an empty or missing directory.
@@ -85,10 +91,32 @@ pub enum AdminReply {
         subject: String,
         enabled: bool,
     },
+    Upgrade(UpgradeSummary),
     BackedUp {
         /// The last sequence in the copy.
         sequence: u64,
     },
+}
+
+/// The state of an upgrade of older items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpgradeSummary {
+    NothingToUpgrade,
+    Idle,
+    UnderWay { read: u64, rewritten: u64, failed: u64 },
+}
+
+impl From<UpgradeState> for UpgradeSummary {
+    fn from(state: UpgradeState) -> Self {
+        match state {
+            UpgradeState::NothingToUpgrade => Self::NothingToUpgrade,
+            UpgradeState::Idle => Self::Idle,
+            UpgradeState::UnderWay(UpgradeProgress { read, rewritten, failed, .. }) => {
+                Self::UnderWay { read, rewritten, failed }
+            }
+        }
+    }
 }
 
 /// A dead letter, for people to read.
@@ -163,6 +191,7 @@ impl AdminService {
             AdminCommand::ShowDeadLetter { name } => self.show(&name).await,
             AdminCommand::Redrive { name, max } => self.redrive(name.as_deref(), max).await,
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
+            AdminCommand::Upgrade { start } => self.upgrade(start).await,
             AdminCommand::Backup { into } => self.backup(into).await,
         }
     }
@@ -243,6 +272,12 @@ impl AdminService {
             promotions.set_as_operator(&id, enabled).await.map_err(|error| error.to_string())?;
         let subject = promotion.subject_id.to_string();
         Ok(AdminReply::Promoted { subject, enabled: promotion.fanout_enabled })
+    }
+
+    async fn upgrade(&self, start: bool) -> Result<AdminReply, String> {
+        let upgrader = ShapeUpgrader::new(&self.context);
+        let state = if start { upgrader.start().await } else { upgrader.state().await };
+        Ok(AdminReply::Upgrade(state.map_err(message)?.into()))
     }
 
     async fn backup(&self, into: PathBuf) -> Result<AdminReply, String> {

@@ -43,7 +43,7 @@ mod worker_address;
 mod worker_leases;
 mod xray;
 
-pub use admin::{AdminCommand, AdminReply, AdminService, DeadLetterSummary};
+pub use admin::{AdminCommand, AdminReply, AdminService, DeadLetterSummary, UpgradeSummary};
 pub use admin_socket::{AdminSocketError, send_command};
 pub use backups::{CopyError, backup, copy_secret_and_media, restore};
 pub use configuration::{

@@ -41,6 +41,8 @@ impl ProcessingError {
         match self {
             Self::Store(Error::Table(error)) => table_error_class(error),
             Self::Busy => ErrorClass::Conflict,
+            // It waits for the upgrade of this process.
+            Self::Store(Error::NewerShape { .. }) => ErrorClass::Unavailable,
             Self::Store(_) | Self::Unprocessable(_) => ErrorClass::Other,
         }
     }
