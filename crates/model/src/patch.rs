@@ -124,6 +124,11 @@ pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
         for (name, value) in new.iter().filter(|(name, _)| is_missing(name)) {
             update = update.set(name, value.to_value());
         }
+        // An older form of an absent field must not be taken for a new one.
+        let is_absent = |name: &str| old.get(name).is_none() && new.get(name).is_none();
+        for field in E::SHAPE.fields.iter().filter(|field| is_absent(field.attribute)) {
+            update = update.remove(field.attribute);
+        }
     }
     if moved {
         return Err(refused(Index::Main.partition_attribute()));

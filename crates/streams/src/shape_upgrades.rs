@@ -106,31 +106,26 @@ impl ShapeUpgrader {
             None => Ok(UpgradeState::Idle),
         }
     }
+}
 
-    /// Rewrites an item of an older shape, unless it has been changed since it was read.
-    async fn rewrite(
-        &self,
-        table: &Table,
-        shape: &TableShape,
-        item: &Item,
-    ) -> Result<RewriteOutcome> {
-        let entity = item.text(TYPE).and_then(|name| shape.entity(name));
-        let Some(entity) = entity.filter(|entity| entity.is_older(item)) else {
-            return Ok(RewriteOutcome::Unchanged);
-        };
-        let rewritten = match (entity.rewrite)(item) {
-            Ok(rewritten) => rewritten,
-            Err(error) => return Ok(failed(entity, &error)),
-        };
-        let keys = &table.definition().key;
-        if keys.read(&rewritten) != keys.read(item) {
-            return Ok(failed(entity, &"its upgrade changes the primary key"));
-        }
-        match table.put(Put::new(rewritten).when(is_as_read(item))).await {
-            Ok(_) => Ok(RewriteOutcome::Rewritten),
-            Err(Error::ConditionFailed { .. }) => Ok(RewriteOutcome::Unchanged),
-            Err(error) => Err(error.into()),
-        }
+/// Rewrites an item of an older shape, unless it has been changed since it was read.
+async fn rewrite(table: &Table, shape: &TableShape, item: &Item) -> Result<RewriteOutcome> {
+    let entity = item.text(TYPE).and_then(|name| shape.entity(name));
+    let Some(entity) = entity.filter(|entity| entity.is_older(item)) else {
+        return Ok(RewriteOutcome::Unchanged);
+    };
+    let rewritten = match (entity.rewrite)(item) {
+        Ok(rewritten) => rewritten,
+        Err(error) => return Ok(failed(entity, &error)),
+    };
+    let keys = &table.definition().key;
+    if keys.read(&rewritten) != keys.read(item) {
+        return Ok(failed(entity, &"its upgrade changes the primary key"));
+    }
+    match table.put(Put::new(rewritten).when(is_as_read(item))).await {
+        Ok(_) => Ok(RewriteOutcome::Rewritten),
+        Err(Error::ConditionFailed { .. }) => Ok(RewriteOutcome::Unchanged),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -167,7 +162,7 @@ impl JobHandler for ShapeUpgrader {
         scan.strong = true;
         let page = table.scan(scan).await?;
         for item in &page.items {
-            match self.rewrite(table, shape, item).await? {
+            match rewrite(table, shape, item).await? {
                 RewriteOutcome::Unchanged => {}
                 RewriteOutcome::Rewritten => progress.rewritten += 1,
                 RewriteOutcome::Failed => progress.failed += 1,

@@ -143,7 +143,7 @@ impl RelayClient {
             self.on_disconnected(&gone);
         }
         for (worker, name) in &registered {
-            connections.open(self, worker, Some(name));
+            connections.open(self, worker, Some(*name));
         }
     }
 

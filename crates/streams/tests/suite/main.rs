@@ -26,7 +26,7 @@ mod purge;
 mod quests;
 mod refusing_backend;
 mod running;
-mod shape_upgrades;
+pub mod shape_upgrades;
 mod shard_assignment;
 mod test_store;
 mod trim;

@@ -20,7 +20,7 @@ const NOTES: usize = 230;
 
 /// Its first shape had a name instead of a title.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
-pub struct Note {
+pub struct Memo {
     pub user_id: UserId,
     pub title: String,
 }
@@ -30,7 +30,7 @@ pub struct Pin {
     pub user_id: UserId,
 }
 
-impl Note {
+impl Memo {
     fn name_becomes_title(item: &mut Attributes) -> std::result::Result<(), InvalidField> {
         if let Some(name) = item.remove("name") {
             item.insert("title".into(), name);
@@ -41,18 +41,18 @@ impl Note {
 
 single_table! {
 table Board "board" {
-    Note(user_id: UserId) upgraded by (name_becomes_title) { main => "USER#{user_id}", "NOTE"; }
+    Memo(user_id: UserId) upgraded by (name_becomes_title) { main => "USER#{user_id}", "NOTE"; }
     Pin(user_id: UserId) { main => "USER#{user_id}", "PIN"; }
 }
 access_patterns {
-    note(user: UserId) => main, "USER#{user}", "NOTE", strong -> Note;
+    note(user: UserId) => main, "USER#{user}", "NOTE", strong -> Memo;
     pin(user: UserId) => main, "USER#{user}", "PIN", strong -> Pin;
 }
 }
 
-fn note(number: usize) -> Note {
+fn note(number: usize) -> Memo {
     let user_id = format!("user-{number}").parse().unwrap();
-    Note { user_id, title: format!("note {number}") }
+    Memo { user_id, title: format!("note {number}") }
 }
 
 /// The item of a note as the version before has stored it.
@@ -86,7 +86,7 @@ fn runner(store: &TestStore, upgrader: &ShapeUpgrader) -> Runner {
 }
 
 async fn stored(table: &Table, number: usize) -> Item {
-    let get = Get::new(Note::at(&note(number).user_id)).strong();
+    let get = Get::new(Memo::at(&note(number).user_id)).strong();
     table.get(get).await.unwrap().item.unwrap()
 }
 
@@ -141,7 +141,7 @@ async fn the_progress_of_an_upgrade_is_visible() {
     }
     assert_eq!(pages, 2);
     assert_eq!(stored(&table, 7).await.get("shape"), None, "what cannot be read is left alone");
-    assert!(Note::from_item(&stored(&table, 7).await).is_err());
+    assert!(Memo::from_item(&stored(&table, 7).await).is_err());
 }
 
 /// A backend on which others write and delete after the first scan.
@@ -173,8 +173,8 @@ impl BackendDecorator for RacingBackend {
 async fn an_item_that_was_written_meanwhile_is_left_alone() {
     let store = TestStore::reference().await;
     let table = board(&store, [older(1), older(2), older(3)]).await;
-    let changed = Note { title: "changed".into(), ..note(1) };
-    let writes = Mutex::new(Some((changed.put(), Note::at(&note(2).user_id).delete())));
+    let changed = Memo { title: "changed".into(), ..note(1) };
+    let writes = Mutex::new(Some((changed.put(), Memo::at(&note(2).user_id).delete())));
     let racing = RacingBackend { inner: Arc::clone(&store.backend), writes };
     let context = store.through(racing).await;
     let far = context.store().table_as(Arc::clone(table.definition()));
@@ -183,7 +183,7 @@ async fn an_item_that_was_written_meanwhile_is_left_alone() {
     let runner = Runner::builder(context.clone(), [0; 32]).with_job_handler(upgrader).build();
     runner.drain().await.unwrap();
     assert_eq!(stored(&table, 1).await, changed.item());
-    let deleted = Get::new(Note::at(&note(2).user_id)).strong();
+    let deleted = Get::new(Memo::at(&note(2).user_id)).strong();
     assert!(table.get(deleted).await.unwrap().item.is_none(), "it stays deleted");
     assert_eq!(stored(&table, 3).await, note(3).item());
 }
