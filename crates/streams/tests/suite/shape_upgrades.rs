@@ -51,7 +51,7 @@ access_patterns {
 }
 
 fn note(number: usize) -> Memo {
-    let user_id = format!("user-{number}").parse().unwrap();
+    let user_id = format!("user{number}").parse().unwrap();
     Memo { user_id, title: format!("note {number}") }
 }
 
@@ -95,7 +95,7 @@ async fn older_items_are_shown_and_then_rewritten() {
     for store in
         [TestStore::reference().await, TestStore::engine().await, TestStore::dynoxide().await]
     {
-        let pin = Pin { user_id: "user-1".parse().unwrap() };
+        let pin = Pin { user_id: "user1".parse().unwrap() };
         let items = (0..NOTES).map(older).chain([pin.item()]);
         let table = board(&store, items).await;
         let board = Board::on(table.clone());
