@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
-use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary, HoldSummary};
+use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary, HoldSummary, UpgradeSummary};
 
 use crate::CommandOutcome;
 use crate::config_args::choice_name;
@@ -36,6 +36,15 @@ Examples:
     /// Turns fan-out off for a user or group: followers look activities up
     #[command(after_help = "Example:\n  roundtable admin demote ana")]
     Demote(PromoteArgs),
+    /// Rewrites items that an earlier version has stored in an older shape
+    #[command(after_help = "\
+The server does it in the background; until then such items are upgraded whenever they are read. Repeating
+the command is harmless.
+
+Examples:
+  roundtable admin upgrade
+  roundtable admin upgrade --status")]
+    Upgrade(UpgradeArgs),
 }
 
 #[derive(Args, Debug)]
@@ -61,6 +70,15 @@ enum GrantedRole {
 pub(crate) struct PromoteArgs {
     /// A user's nickname or id, or a group's id
     subject: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UpgradeArgs {
+    /// Only shows how far it is
+    #[arg(long)]
+    status: bool,
     #[command(flatten)]
     installation: InstallationArgs,
 }
@@ -149,6 +167,9 @@ pub(crate) fn run(
         AdminSubcommand::Holds(HoldsSubcommand::Drop(HoldDropArgs { consumer, installation })) => {
             (installation, AdminCommand::DropHold { consumer })
         }
+        AdminSubcommand::Upgrade(UpgradeArgs { status, installation }) => {
+            (installation, AdminCommand::Upgrade { start: !status })
+        }
         AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
             (installation, AdminCommand::ListDeadLetters)
         }
@@ -207,6 +228,13 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         }
         AdminReply::HoldDropped { consumer } => {
             writeln!(out, "{consumer}: the log is no longer kept for it")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::NothingToUpgrade) => {
+            writeln!(out, "no item of this version has an older shape: there is nothing to do")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::Idle) => writeln!(out, "no upgrade is under way")?,
+        AdminReply::Upgrade(UpgradeSummary::UnderWay { read, rewritten, failed }) => {
+            writeln!(out, "under way: {read} items read, {rewritten} rewritten, {failed} failed")?;
         }
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }

@@ -19,6 +19,8 @@ pub enum Code {
     TooComplex,
     /// The store takes no changes for now, and made none.
     ReadOnly,
+    /// The change may or may not have been made, and repeating it with its request id is safe.
+    OutcomeUnknown,
     /// An internal error. Its text is logged and never sent to a client.
     Internal,
 }
@@ -36,6 +38,7 @@ impl Code {
             Self::RateLimited => "RATE_LIMITED",
             Self::TooComplex => "TOO_COMPLEX",
             Self::ReadOnly => "READ_ONLY",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::Internal => "INTERNAL",
         }
     }

@@ -105,7 +105,7 @@ pub use posts::{
 pub use promotions::{NewPromotion, PromotionError, Promotions};
 pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
 pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
-pub use service_error::ServiceError;
+pub use service_error::{OUTCOME_UNKNOWN, ServiceError};
 pub use settings::{
     FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, InvitationSettings, LikeMode,
     LoginSettings, MediaSettings, ModerationMode, NotificationSettings, PromotionSettings,

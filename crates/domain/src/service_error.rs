@@ -4,6 +4,10 @@ use roundtable_model::{Error, InvalidValue, table};
 
 use crate::{Code, Refusal};
 
+/// The advice to the client of a mutation that may or may not have been made.
+pub const OUTCOME_UNKNOWN: &str = "the change may or may not have been made: repeat it with the same requestId, \
+                                   and it takes effect once; without one, look before you repeat it";
+
 /// A refusal or failure that is not specific to one service.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -25,6 +29,12 @@ pub enum ServiceError {
     /// Concurrent changes to the same items kept winning.
     #[error("too many concurrent changes; try again")]
     Busy,
+    /// The store rejected a write for lack of throughput, also when it was repeated.
+    #[error("the store is overloaded; try again in a second, with the same requestId")]
+    Throttled,
+    /// A write had no answer, or the time of the mutation ended before it.
+    #[error("{}", OUTCOME_UNKNOWN)]
+    OutcomeUnknown { source: table::Error },
     #[error(transparent)]
     Store(#[from] Error),
     /// A bug: a state that should be impossible.
@@ -35,6 +45,15 @@ pub enum ServiceError {
 impl ServiceError {
     pub fn bad_input(field: &'static str, invalid: InvalidValue) -> Self {
         Self::BadInput { field, invalid }
+    }
+
+    /// Returns the error of a write, which may have happened even if the store did not say so.
+    pub(crate) fn of_write(error: table::Error) -> Self {
+        if error.leaves_outcome_unknown() {
+            Self::OutcomeUnknown { source: error }
+        } else {
+            error.into()
+        }
     }
 }
 
@@ -55,10 +74,11 @@ impl Refusal for ServiceError {
                 Code::BadRequest
             }
             Self::IdempotencyMismatch => Code::IdempotencyMismatch,
-            Self::RateLimited { .. } | Self::Store(Error::Table(table::Error::ReadPoolFull)) => {
-                Code::RateLimited
-            }
+            Self::RateLimited { .. }
+            | Self::Throttled
+            | Self::Store(Error::Table(table::Error::ReadPoolFull)) => Code::RateLimited,
             Self::Busy => Code::Conflict,
+            Self::OutcomeUnknown { .. } => Code::OutcomeUnknown,
             Self::Store(Error::Table(table::Error::ReadBudget { .. })) => Code::TooComplex,
             Self::Store(Error::Table(table::Error::WritesPaused { .. })) => Code::ReadOnly,
             Self::Store(_) | Self::Internal(_) => Code::Internal,

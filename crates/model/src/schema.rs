@@ -2,7 +2,8 @@
 //!
 //! `(…)` are the parts of the primary key, `+ (…)` the other fields that index keys depend on: `?`
 //! may be absent, `mut` may change (by a rekey, which rewrites the index). `of (…)` are the fields
-//! that name its owners: the item is removed with any of them. A template names fields, or a method
+//! that name its owners: the item is removed with any of them. `upgraded by (…)` names the functions
+//! that upgrade older items, from the first shape to the current one. A template names fields, or a method
 //! of one (`{created_at:day}`); `[#{shard}]` is empty for shard 0 and `#n` for the others. A key
 //! `if …` exists only if the condition holds. Parts never contain a `#`. `ordered` names the entity
 //! whose items the embedded store also keeps in the order of their sort keys, across partitions.

@@ -11,7 +11,9 @@ use roundtable_domain::{Accounts, Context, ContextParts, Entropy, Promotions, Se
 use roundtable_engine::{Engine, StreamHold};
 use roundtable_model::entities::DeadLetter;
 use roundtable_model::{ActorId, IdGenerator, JobId, Nickname, Queue, Role, Time};
-use roundtable_streams::{DeadLetterSubject, DeadLetters, Runner};
+use roundtable_streams::{
+    DeadLetterSubject, DeadLetters, Runner, ShapeUpgrader, UpgradeProgress, UpgradeState,
+};
 use roundtable_table::{Clock, Store, SystemClock, essential};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +59,10 @@ pub enum AdminCommand {
     DropHold {
         consumer: String,
     },
+    /// Rewrites items of older shapes, or shows how far that is.
+    Upgrade {
+        start: bool,
+    },
     /// Copies the embedded store while it is in use.
     Backup {
         /// The absolute path of an empty or missing directory.
@@ -100,6 +106,7 @@ pub enum AdminReply {
     HoldDropped {
         consumer: String,
     },
+    Upgrade(UpgradeSummary),
     BackedUp {
         /// The last sequence in the copy.
         sequence: u64,
@@ -116,6 +123,27 @@ pub struct HoldSummary {
     pub behind: u64,
     /// False if this version has no such consumer.
     pub is_known: bool,
+}
+
+/// The state of an upgrade of older items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpgradeSummary {
+    NothingToUpgrade,
+    Idle,
+    UnderWay { read: u64, rewritten: u64, failed: u64 },
+}
+
+impl From<UpgradeState> for UpgradeSummary {
+    fn from(state: UpgradeState) -> Self {
+        match state {
+            UpgradeState::NothingToUpgrade => Self::NothingToUpgrade,
+            UpgradeState::Idle => Self::Idle,
+            UpgradeState::UnderWay(UpgradeProgress { read, rewritten, failed, .. }) => {
+                Self::UnderWay { read, rewritten, failed }
+            }
+        }
+    }
 }
 
 /// A dead letter, for people to read.
@@ -196,6 +224,7 @@ impl AdminService {
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
             AdminCommand::ListHolds => self.holds(),
             AdminCommand::DropHold { consumer } => self.drop_hold(consumer).await,
+            AdminCommand::Upgrade { start } => self.upgrade(start).await,
             AdminCommand::Backup { into } => self.backup(into).await,
         }
     }
@@ -313,6 +342,12 @@ impl AdminService {
         }
         engine.hold(&consumer, None).await.map_err(message)?;
         Ok(AdminReply::HoldDropped { consumer })
+    }
+
+    async fn upgrade(&self, start: bool) -> Result<AdminReply, String> {
+        let upgrader = ShapeUpgrader::new(&self.context);
+        let state = if start { upgrader.start().await } else { upgrader.state().await };
+        Ok(AdminReply::Upgrade(state.map_err(message)?.into()))
     }
 
     async fn backup(&self, into: PathBuf) -> Result<AdminReply, String> {

@@ -25,13 +25,14 @@ use crate::configuration::{
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
 use crate::oidc::OidcIssuer;
 use crate::optional_parts::S3;
-use crate::relay::{RelayClient, RelayServer};
+use crate::relay::{self, RelayClient, RelayServer};
 use crate::seal::Seal;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
 use crate::stream_holds::{StreamKeeper, expect_processors};
 use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
+use crate::worker_address::worker_address;
 use crate::worker_leases::WorkerRegistry;
 
 /// The directory of media files within the data directory.
@@ -131,8 +132,9 @@ impl Process {
             sign_in.audience.clone(),
             sign_in.token_seconds,
         ));
+        let is_shared = !context.store().capabilities().single_process;
         let workers =
-            (!context.store().capabilities().single_process).then(|| WorkerRegistry::new(&context));
+            is_shared.then(|| WorkerRegistry::new(&context, worker_address(&process, at)));
         let relay_client = open_relay_client(&process, workers.as_ref(), &tokens, &bus)?;
         let relay_server = RelayServer::new();
         let forwarder = ChangeForwarder {
@@ -198,7 +200,7 @@ impl Process {
         }
         if let Some(relay_client) = &self.relay_client {
             let (relay_client, stop) = (Arc::clone(relay_client), shutdown.clone());
-            background.start("relay", shutdown, async move { relay_client.run(&stop).await });
+            background.start("relay", shutdown, relay_client.run(stop));
         }
         if let Some(engine) = &self.engine {
             let data = self.settings.store.data.clone();
@@ -264,15 +266,16 @@ fn open_relay_client(
     tokens: &Arc<AccessTokens>,
     bus: &LiveBus,
 ) -> Result<Option<Arc<RelayClient>>, ConfigurationError> {
-    let workers = &process.live.workers;
+    let (workers, own) = (&process.live.workers, &process.live.worker_url);
     let Some(registry) = registry else {
-        if workers.is_empty() {
-            return Ok(None);
-        }
+        let set = [("live.workers", !workers.is_empty()), ("live.worker-url", own.is_some())];
+        let Some((key, _)) = set.into_iter().find(|(_, is_set)| *is_set) else { return Ok(None) };
         let problem = "an embedded store has no other processes: remove this setting";
-        return Err(ConfigurationError::conflict("live.workers", problem));
+        return Err(ConfigurationError::conflict(key, problem));
     };
-    process.check_workers()?;
+    if let Some(own) = own {
+        relay::worker_uri("live.worker-url", own)?;
+    }
     if process.role == ProcessRole::Worker {
         return Ok(None);
     }

@@ -66,6 +66,13 @@ pub enum Error {
     Unexpected { detail: String },
 }
 
+impl Error {
+    /// Returns whether the write that failed with this error may have happened.
+    pub const fn leaves_outcome_unknown(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::WritesStopped { .. })
+    }
+}
+
 fn summary(reasons: &[Option<CancelReason>]) -> String {
     let named = reasons
         .iter()

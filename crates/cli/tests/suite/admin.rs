@@ -43,6 +43,9 @@ fn administer(data: &Path) {
     done(data, "admin promote bo", "bo: fan-out is on\n");
     done(data, "admin demote bo", "bo: fan-out is off\n");
     refused(data, "admin promote nobody", "there is no such user or group");
+    for line in ["admin upgrade", "admin upgrade --status"] {
+        done(data, line, "no item of this version has an older shape: there is nothing to do\n");
+    }
     done(data, "admin dlq list", "0 dead letters\n");
     done(data, "admin dlq redrive", "0 succeeded, 0 failed again\n");
     refused(data, "admin dlq show fan-out", "expected a name as `dlq list` prints it");

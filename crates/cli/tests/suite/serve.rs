@@ -40,7 +40,6 @@ fn an_invalid_configuration_is_refused_with_the_reason() {
         ("LOG__LEVEL", "loud", "serve", "log.level: \"loud\" is not a level: expected error, warn"),
         ("LOG__LEVEL", "info,x=loud", "serve", "expected error, warn"),
         ("LOG__LEVEL", "", "serve", "expected error, warn"),
-        ("SIGN_IN__SECRET", &"s".repeat(40), "serve --store dynamodb --role api", "live.workers"),
         ("SIGN_IN__SECRET", "short", "serve", "sign-in.secret: expected 32 characters"),
         ("HTTP__LISTN", "x", "serve", "unknown field `listn`, expected one of `listen`"),
         ("SIGN_IN__SECRET_FILE", "nowhere", "serve", "nowhere: No such file"),

@@ -238,7 +238,11 @@ impl Default for SignInSettings {
 pub struct LiveSettings {
     /// Live connections at the same time.
     pub connections_max: usize,
-    /// The addresses of the installation's other processes that read the stream and relay its changes.
+    /// The address at which other processes reach this one, if it reads the stream; by default that of
+    /// `http.listen`.
+    pub worker_url: Option<String>,
+    /// Addresses of processes that read the stream and relay its changes, besides those that have
+    /// registered themselves.
     pub workers: Vec<String>,
     /// Subscriptions of one connection.
     pub subscriptions_max: usize,
@@ -263,6 +267,7 @@ impl Default for LiveSettings {
     fn default() -> Self {
         Self {
             connections_max: 5_000,
+            worker_url: None,
             workers: Vec::new(),
             subscriptions_max: 50,
             account_subscriptions_max: 250,

@@ -100,6 +100,11 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
             "Whether the changes of all workers are received.",
             u64::from(relay_client.is_complete()),
         );
+        page.gauge(
+            "roundtable_live_connected_workers",
+            "Workers whose changes are received.",
+            relay_client.connected_workers() as u64,
+        );
     }
     page.feeds(&app.process.services.feeds.stats());
     let mut response = page.into_text().into_response();

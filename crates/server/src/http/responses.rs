@@ -17,7 +17,7 @@ const fn status(code: Code) -> StatusCode {
         Code::Conflict | Code::IdempotencyMismatch => StatusCode::CONFLICT,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::ReadOnly => StatusCode::SERVICE_UNAVAILABLE,
-        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::OutcomeUnknown | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
