@@ -1,7 +1,6 @@
 //! The writer thread: takes all queued requests as a group, evaluates them in order, logs, syncs and
 //! publishes the group, then replies.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SendError, Sender, TryRecvError};
 use std::time::{Duration, Instant};
@@ -9,15 +8,18 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use roundtable_table::Error;
 
-use crate::catalog;
 use crate::checkpoint;
-use crate::group::{CommitGroup, WriterRequest};
-use crate::log::{Appender, EncodedGroup};
+use crate::group::CommitGroup;
+use crate::log::{AppendError, Appender, EncodedGroup};
+use crate::pauses::Obstacle;
+use crate::request::QueuedRequest;
 use crate::shared::SharedState;
 
 /// A group takes no further requests once its records have this size.
 const GROUP_BYTES_MAX: usize = 4 << 20;
 const GROUP_REQUESTS_MAX: usize = 4096;
+/// The free space is checked after so many bytes of the log, and at each upkeep.
+const SPACE_CHECK_BYTES: usize = 4 << 20;
 /// Longest pause between groups while the checkpoint catches up.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
@@ -25,9 +27,11 @@ const PAUSE_MAX: Duration = Duration::from_millis(50);
 pub(crate) struct Writer {
     shared: Arc<SharedState>,
     appender: Appender,
-    requests: Receiver<WriterRequest>,
+    requests: Receiver<QueuedRequest>,
     /// Growth of the log since a run was last frozen.
     unapplied_log_bytes: u64,
+    /// Growth of the log since the free space was last checked.
+    unchecked_bytes: usize,
     /// The number of writes in the last group.
     expected: usize,
     buffer: Vec<u8>,
@@ -36,12 +40,12 @@ pub(crate) struct Writer {
 /// The way to the writer. Without a thread of its own, the writer is here.
 #[derive(Debug)]
 pub(crate) struct WriterQueue {
-    sender: Sender<WriterRequest>,
+    sender: Sender<QueuedRequest>,
     stepped: Option<Mutex<Writer>>,
 }
 
 impl WriterQueue {
-    pub(crate) fn send(&self, request: WriterRequest) -> Result<(), SendError<WriterRequest>> {
+    pub(crate) fn send(&self, request: QueuedRequest) -> Result<(), SendError<QueuedRequest>> {
         self.sender.send(request)
     }
 
@@ -63,8 +67,15 @@ impl Writer {
     ) -> (WriterQueue, Option<Self>) {
         let (sender, requests) = mpsc::channel();
         let is_stepped = shared.options.is_stepped;
-        let (expected, buffer) = (0, Vec::new());
-        let writer = Self { shared, appender, requests, unapplied_log_bytes: 0, expected, buffer };
+        let writer = Self {
+            shared,
+            appender,
+            requests,
+            unapplied_log_bytes: 0,
+            unchecked_bytes: 0,
+            expected: 0,
+            buffer: Vec::new(),
+        };
         if is_stepped {
             (WriterQueue { sender, stepped: Some(Mutex::new(writer)) }, None)
         } else {
@@ -80,9 +91,10 @@ impl Writer {
     }
 
     /// Commits a request and all that are queued behind it.
-    fn serve(&mut self, first: WriterRequest) {
+    fn serve(&mut self, first: QueuedRequest) {
         let started = Instant::now();
         let shared = Arc::clone(&self.shared);
+        let Some(first) = first.admit(&shared) else { return };
         let catalog = Arc::clone(&shared.catalog.read());
         let position = self.appender.position();
         let at_ms = shared.clock.now_ms();
@@ -91,7 +103,11 @@ impl Writer {
         group.add(first, at_ms);
         while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
             match self.requests.try_recv() {
-                Ok(request) => group.add(request, shared.clock.now_ms()),
+                Ok(request) => {
+                    if let Some(request) = request.admit(&shared) {
+                        group.add(request, shared.clock.now_ms());
+                    }
+                }
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
             }
         }
@@ -116,17 +132,30 @@ impl Writer {
             let (last, at_ms) = (group.last(), group.at_ms());
             let encoded = EncodedGroup { number, first, last, at_ms, bytes: buffer };
             let syncing = Instant::now();
-            if let Err(error) = self.appender.append(&encoded) {
-                let reason = format!("the log could not be written ({error})");
-                shared.stop(reason.clone());
-                return group.fail(&Error::WritesStopped { reason });
+            match self.appender.append(&encoded) {
+                Ok(()) => shared.pauses.clear(Obstacle::Log),
+                Err(AppendError::Temporary(error)) => {
+                    let reason = format!("the log could not be written ({error})");
+                    shared.pauses.set(Obstacle::Log, reason.clone());
+                    return group.fail(&Error::WritesPaused { reason });
+                }
+                Err(AppendError::Lasting(error)) => {
+                    let reason = format!("the log could not be written ({error})");
+                    shared.stop(reason.clone());
+                    return group.fail(&Error::WritesStopped { reason });
+                }
             }
             shared.metrics.sync.record(syncing.elapsed());
             shared.metrics.group(group.len(), buffer.len());
             self.unapplied_log_bytes += buffer.len() as u64;
+            self.unchecked_bytes += buffer.len();
+            if self.unchecked_bytes >= SPACE_CHECK_BYTES {
+                self.unchecked_bytes = 0;
+                shared.check_space();
+            }
             if !group.rows.is_empty() {
                 *shared.catalog.write() = Arc::clone(&group.catalog);
-                apply_holds(&shared.holds, &group.rows);
+                shared.holds.apply(&group.rows);
             }
             shared.view.publish(&group.writes, group.last());
             shared.recent.add(group.take_records());
@@ -172,22 +201,15 @@ impl Writer {
             shared.room.wait_while(|| shared.view.pending_bytes() > soft, pause.min(PAUSE_MAX));
         } else {
             // Once the engine closes, no checkpointer may be left to make room.
-            let waits = || shared.stopped().is_none() && !shared.is_closing();
+            // And while the tree cannot be written, further requests are refused instead.
+            let waits = || {
+                let ends = shared.stopped().is_some() || shared.is_closing();
+                !ends && !shared.pauses.has(Obstacle::Tree)
+            };
             while shared.view.pending_bytes() >= hard && waits() {
                 shared.room.wait_while(|| shared.view.pending_bytes() >= hard, PAUSE_MAX);
             }
         }
         shared.metrics.stall.record(stalled.elapsed());
-    }
-}
-
-/// Applies the rows that hold the log for consumers of the stream.
-pub(crate) fn apply_holds(holds: &Mutex<BTreeMap<String, u64>>, rows: &[crate::record::EngineRow]) {
-    for (consumer, sequence) in rows.iter().filter_map(catalog::hold_of) {
-        let mut holds = holds.lock();
-        match sequence {
-            Some(sequence) => holds.insert(consumer, sequence),
-            None => holds.remove(&consumer),
-        };
     }
 }

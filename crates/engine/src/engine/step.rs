@@ -1,7 +1,8 @@
 //! Steps of an engine without threads: a simulation decides what runs next.
 
 use super::Engine;
-use crate::group::WriterRequest;
+use crate::checkpoint::CheckpointStep;
+use crate::request::WriterRequest;
 use crate::{checkpoint, upkeep};
 
 /// What one of the engine's threads does between two waits.
@@ -25,13 +26,8 @@ impl Engine {
         let shared = &self.0.shared;
         match step {
             EngineStep::Write => self.0.requests.as_ref().is_some_and(|queue| queue.step()),
-            EngineStep::Checkpoint => checkpoint::step(shared),
-            EngineStep::Upkeep => {
-                let requests = self.0.weak_requests();
-                // Nothing was archived before: the archive is compared with what is there.
-                let passed = upkeep::pass(shared, &requests, &mut 0);
-                passed.iter().all(Result::is_ok)
-            }
+            EngineStep::Checkpoint => checkpoint::step(shared) == CheckpointStep::Applied,
+            EngineStep::Upkeep => upkeep::pass(shared, &self.0.weak_requests()).is_empty(),
             EngineStep::Freeze => {
                 let requests = self.0.weak_requests();
                 upkeep::send_request(&requests, WriterRequest::Freeze).is_ok()
