@@ -5,6 +5,16 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+/// Descriptors held back for when the process has no others: one to start a segment, one for its spare.
+const RESERVED_MAX: usize = 2;
+/// Before the next attempt to open a file, when neither the process nor the reserve has a descriptor.
+const DESCRIPTOR_RETRY: Duration = Duration::from_millis(20);
+/// `ENFILE` and `EMFILE`, which have the same numbers on all supported systems.
+const OUT_OF_DESCRIPTORS: [i32; 2] = [23, 24];
 
 /// A directory of log files.
 pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
@@ -50,10 +60,15 @@ pub trait DiskFile: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// A [`Disk`] on a directory of the file system.
+/// A [`Disk`] on a directory of the file system. When the process or the system has no descriptor left, it
+/// waits for one: otherwise a flood of connections could fail the start of a segment, and end all writes.
 #[derive(Debug)]
 pub struct DirectoryDisk {
     path: PathBuf,
+    /// Open, so that syncing its names takes no descriptor.
+    directory: File,
+    /// Copies of `directory` that are closed when a file needs their descriptors.
+    reserve: Mutex<Vec<File>>,
 }
 
 impl DirectoryDisk {
@@ -64,9 +79,10 @@ impl DirectoryDisk {
             create_private(&path)?;
             sync_parent(&path)?;
         }
+        let directory = File::open(&path)?;
         // A killed process may have left names that are not on stable storage yet.
-        sync_directory(&path)?;
-        Ok(Self { path })
+        directory.sync_all()?;
+        Ok(Self { path, directory, reserve: Mutex::default() })
     }
 
     pub fn path(&self) -> &Path {
@@ -74,8 +90,45 @@ impl DirectoryDisk {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        sync_directory(&self.path)
+        self.directory.sync_all()
     }
+
+    /// Opens a file, as soon as there is a descriptor for it.
+    fn open_file(&self, name: &str, options: &OpenOptions) -> io::Result<File> {
+        let path = self.path.join(name);
+        let mut waits = false;
+        loop {
+            match options.open(&path) {
+                Err(error) if is_out_of_descriptors(&error) => {
+                    // Another thread may take the descriptor that this frees.
+                    if self.reserve.lock().pop().is_some() {
+                        continue;
+                    }
+                    if !waits {
+                        tracing::warn!(%error, name, "the log waits for a file descriptor; raise the limit on open files");
+                        waits = true;
+                    }
+                    std::thread::sleep(DESCRIPTOR_RETRY);
+                }
+                opened => {
+                    self.refill_reserve();
+                    return opened;
+                }
+            }
+        }
+    }
+
+    fn refill_reserve(&self) {
+        let mut reserve = self.reserve.lock();
+        while reserve.len() < RESERVED_MAX {
+            let Ok(copy) = self.directory.try_clone() else { return };
+            reserve.push(copy);
+        }
+    }
+}
+
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    error.raw_os_error().is_some_and(|number| OUT_OF_DESCRIPTORS.contains(&number))
 }
 
 /// Creates a directory that only its owner can read, because its files hold the data of all users.
@@ -102,9 +155,9 @@ impl Disk for DirectoryDisk {
     }
 
     fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let path = self.path.join(name);
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true);
+        let file = self.open_file(name, &options)?;
         // Written, not merely reserved: a sync into a hole or an unwritten extent would have to
         // sync metadata each time.
         let zeros = vec![0; 1 << 20];
@@ -122,7 +175,7 @@ impl Disk for DirectoryDisk {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(OpenOptions::new().read(true).write(true).open(self.path.join(name))?))
+        Ok(Arc::new(self.open_file(name, OpenOptions::new().read(true).write(true))?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

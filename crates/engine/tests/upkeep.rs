@@ -1,7 +1,9 @@
 //! Limits of background work: the log, the sweeps, the archive.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fs::File;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ use roundtable_table::{
 };
 
 const NOW_MS: u64 = 1_800_000_000_000;
+/// Names the directory of a child process that may open few files.
+const FEW_DESCRIPTORS: &str = "ROUNDTABLE_FEW_DESCRIPTORS_DIRECTORY";
 
 async fn town(engine: &Engine) -> Table {
     let definition = TableDefinition::new("town", KeyDefinition::texts("PK", "SK"))
@@ -161,4 +165,44 @@ async fn a_consumer_name_has_a_length_limit() {
     }
     engine.hold("reader", Some(1)).await.unwrap();
     engine.checkpoint().unwrap();
+}
+
+/// The child process; does nothing in a normal test run.
+#[tokio::test]
+async fn child() {
+    let Ok(directory) = std::env::var(FEW_DESCRIPTORS) else { return };
+    let options = Options {
+        segment_bytes: 4 << 10,
+        upkeep_interval: Duration::from_millis(1),
+        ..Options::default()
+    };
+    let engine = Engine::open(&directory, options).unwrap();
+    let table = town(&engine).await;
+    let mut others = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        others.push(file);
+    }
+    let padding = "x".repeat(1_000);
+    for n in 0..100 {
+        let item = item! {"PK" => "p", "SK" => format!("{n}"), "padding" => padding.as_str()};
+        table.put(Put::new(item)).await.unwrap();
+    }
+    drop(others);
+    let segments = logs(&Path::new(&directory).join("log")).len();
+    assert!(segments > 10, "{segments} segments: too few were started to tell");
+}
+
+/// A flood of connections once failed the start of a segment, which stopped all writes for good.
+#[test]
+fn the_log_goes_on_while_the_process_has_no_descriptors_left() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = Command::new("sh");
+    child
+        .args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["child", "--exact", "--test-threads=1"])
+        .env(FEW_DESCRIPTORS, directory.path());
+    let done = child.output().unwrap();
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success() && text.contains("1 passed"), "{text}");
 }
