@@ -1,6 +1,7 @@
 //! TCP connections: limited in number, optionally encrypted, dropped when the peer does not read, and
 //! drained at shutdown.
 
+mod accept;
 mod handshake_timeout;
 mod tls;
 mod write_timeout;
@@ -17,14 +18,15 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service as _;
 
+use self::accept::{AcceptedConnection, ConnectionAcceptor};
 use self::handshake_timeout::HandshakeTimeout;
 pub(crate) use self::tls::acceptor;
 use self::write_timeout::WriteTimeout;
+use crate::descriptors::DescriptorLimit;
 use crate::http::{AppState, PeerAddress, StallSignal};
 use crate::shutdown::ShutdownSignal;
 
@@ -34,8 +36,8 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
 /// Concurrent requests on one HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 32;
-/// Before the next `accept`, when the system is out of connections.
-const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+/// Before the next look at how many live connections are left at shutdown.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(100);
 const HTTP2_KEEPALIVE: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
@@ -43,6 +45,7 @@ pub(crate) struct ConnectionListener {
     pub(crate) app: AppState,
     pub(crate) router: Router,
     pub(crate) tls: Option<tokio_rustls::TlsAcceptor>,
+    pub(crate) descriptors: DescriptorLimit,
 }
 
 impl std::fmt::Debug for ConnectionListener {
@@ -61,13 +64,13 @@ impl ConnectionListener {
     }
 
     async fn accept_until_shutdown(self, listener: TcpListener) {
-        let settings = &self.app.process.settings.http;
-        let (shutdown, permits) = (self.app.shutdown.clone(), settings.connections_max.max(1));
-        let permits = Arc::new(Semaphore::new(permits));
+        let (settings, shutdown) = (&self.app.process.settings.http, self.app.shutdown.clone());
+        let (max, metrics) = (self.app.connections_max, Arc::clone(&self.app.metrics));
+        let mut acceptor = ConnectionAcceptor::new(listener, max, self.descriptors, metrics);
         let mut connections = JoinSet::new();
-        while let Some(accepted) = shutdown.unless_triggered(accept(&listener, &permits)).await {
+        while let Some(accepted) = shutdown.unless_triggered(acceptor.next()).await {
             while connections.try_join_next().is_some() {}
-            let Some((stream, peer, permit)) = accepted else { continue };
+            let Some(AcceptedConnection { stream, peer, permit }) = accepted else { break };
             let this = self.clone();
             connections.spawn(async move {
                 let _guard = this.app.metrics.track_connection();
@@ -75,7 +78,7 @@ impl ConnectionListener {
                 drop(permit);
             });
         }
-        drop(listener);
+        drop(acceptor);
         let drain = Duration::from_secs(settings.drain_seconds);
         let open = async { while connections.join_next().await.is_some() {} };
         if timeout(drain, open).await.is_err() {
@@ -87,7 +90,7 @@ impl ConnectionListener {
         // A connection that became a WebSocket is no longer in the set.
         let live = async {
             while self.app.metrics.live_connections() > 0 {
-                tokio::time::sleep(ACCEPT_RETRY).await;
+                tokio::time::sleep(DRAIN_INTERVAL).await;
             }
         };
         let _ = timeout(drain, live).await;
@@ -150,22 +153,6 @@ impl ConnectionListener {
         };
         if let Err(error) = result {
             tracing::debug!(error, "a connection ended with an error");
-        }
-    }
-}
-
-/// The next connection, when the limit permits; `None` if it failed.
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
-    match listener.accept().await {
-        Ok((stream, peer)) => Some((stream, peer, permit)),
-        Err(error) => {
-            tracing::warn!(%error, "a connection could not be accepted; retrying (check the limit on open files)");
-            tokio::time::sleep(ACCEPT_RETRY).await;
-            None
         }
     }
 }

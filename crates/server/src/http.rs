@@ -28,6 +28,7 @@ use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::background::panic_text;
+use crate::descriptors::DescriptorLimit;
 use crate::executor::Executor;
 use crate::metrics::ServerMetrics;
 use crate::shutdown::ShutdownSignal;
@@ -45,18 +46,34 @@ pub(crate) struct AppState {
     pub(crate) executor: Executor,
     pub(crate) metrics: Arc<ServerMetrics>,
     pub(crate) shutdown: ShutdownSignal,
+    /// The configured number, or less if there are not so many descriptors.
+    pub(crate) connections_max: usize,
     /// Permits for live connections.
     pub(crate) live_permits: Arc<Semaphore>,
     body_budget: BodyBudget,
 }
 
 impl AppState {
-    pub(crate) fn new(process: Arc<Process>, shutdown: ShutdownSignal) -> Result<Self, StartError> {
+    pub(crate) fn new(
+        process: Arc<Process>,
+        shutdown: ShutdownSignal,
+        descriptors: DescriptorLimit,
+    ) -> Result<Self, StartError> {
         let metrics = Arc::new(ServerMetrics::new());
         let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics))?;
         let live_permits = Arc::new(Semaphore::new(process.settings.live.connections_max));
-        let body_budget = BodyBudget::new(&process.settings.http);
-        Ok(Self { process, executor, metrics, shutdown, live_permits, body_budget })
+        let http = &process.settings.http;
+        let (body_budget, connections_max) =
+            (BodyBudget::new(http), descriptors.connections(http.connections_max));
+        Ok(Self {
+            process,
+            executor,
+            metrics,
+            shutdown,
+            connections_max,
+            live_permits,
+            body_budget,
+        })
     }
 }
 

@@ -18,6 +18,7 @@ mod client_key;
 mod client_limits;
 mod configuration;
 mod connections;
+mod descriptors;
 mod documents;
 #[cfg(feature = "dynamodb")]
 mod dynamodb;

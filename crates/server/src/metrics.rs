@@ -28,6 +28,7 @@ pub(crate) struct ServerMetrics {
     writings: TimeHistogram,
     errors: Mutex<BTreeMap<String, u64>>,
     connections: AtomicU64,
+    dropped_connections: Mutex<BTreeMap<&'static str, u64>>,
     live_connections: AtomicU64,
     slow_clients: AtomicU64,
 }
@@ -37,6 +38,21 @@ struct DurationHistogram {
     count: u64,
     sum: Duration,
     buckets: [u64; BOUNDS_MS.len()],
+}
+
+/// The reason that the server closed a connection, or did not take one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DropReason {
+    /// Only the descriptors that are reserved for the store were left.
+    Descriptors,
+}
+
+impl DropReason {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Descriptors => "descriptors",
+        }
+    }
 }
 
 /// Counts a connection until it is dropped.
@@ -60,6 +76,7 @@ impl ServerMetrics {
             writings: TimeHistogram::default(),
             errors: Mutex::default(),
             connections: AtomicU64::new(0),
+            dropped_connections: Mutex::default(),
             live_connections: AtomicU64::new(0),
             slow_clients: AtomicU64::new(0),
         }
@@ -104,6 +121,10 @@ impl ServerMetrics {
         ActiveGuard(&self.connections)
     }
 
+    pub(crate) fn record_dropped_connection(&self, reason: DropReason) {
+        *self.dropped_connections.lock().entry(reason.label()).or_default() += 1;
+    }
+
     pub(crate) fn track_live_connection(&self) -> ActiveGuard<'_> {
         self.live_connections.fetch_add(1, Ordering::Relaxed);
         ActiveGuard(&self.live_connections)
@@ -132,6 +153,11 @@ impl ServerMetrics {
             "Open HTTP connections.",
             load(&self.connections),
         );
+        let dropped = "roundtable_http_connections_dropped_total";
+        page.begin(dropped, "counter", "Connections that a limit closed, or did not let in.");
+        for (reason, count) in &*self.dropped_connections.lock() {
+            page.sample(dropped, &[("reason", reason)], count);
+        }
         page.gauge(
             "roundtable_live_connections",
             "Open WebSocket and server-sent event connections.",

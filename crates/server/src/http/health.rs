@@ -72,6 +72,11 @@ async fn check_store(app: &AppState) -> Result<(), roundtable_model::Error> {
 pub(super) async fn metrics(State(app): State<AppState>) -> Response {
     let mut page = MetricsPage::default();
     app.metrics.write_to(&mut page);
+    page.gauge(
+        "roundtable_http_connections_max",
+        "Connections that may be open at the same time.",
+        app.connections_max,
+    );
     let used = app.body_budget.used();
     page.gauge("roundtable_http_request_body_bytes", "Bytes of request bodies in memory.", used);
     page.gauge(
