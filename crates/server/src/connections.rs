@@ -1,13 +1,13 @@
-//! TCP connections: limited in number, optionally encrypted, dropped when the peer does not read, and
-//! drained at shutdown.
+//! TCP connections: limited in number, optionally encrypted, dropped when the peer does not read or does
+//! nothing, and drained at shutdown.
 
 mod accept;
-mod handshake_timeout;
+mod inbound_stream;
+mod open_connection;
+mod received_bytes;
 mod tls;
 mod write_timeout;
 
-use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -22,18 +22,19 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service as _;
 
-use self::accept::{AcceptedConnection, ConnectionAcceptor};
-use self::handshake_timeout::HandshakeTimeout;
+use self::accept::ConnectionAcceptor;
+use self::inbound_stream::InboundStream;
+pub(crate) use self::open_connection::{OpenConnection, RequestUnderWay};
+use self::received_bytes::{HEAD_BYTES_MAX, HTTP2_WINDOW_BYTES};
+pub(crate) use self::received_bytes::{NoRoomToReceive, ReceiveBudget};
 pub(crate) use self::tls::acceptor;
 use self::write_timeout::WriteTimeout;
 use crate::descriptors::DescriptorLimit;
-use crate::http::{AppState, PeerAddress, StallSignal};
+use crate::http::AppState;
+use crate::metrics::DropReason;
 use crate::shutdown::ShutdownSignal;
 
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time to send the head of a request, and so the idle time of an HTTP/1 connection. Longer than
-/// proxies keep theirs, so that they never send into one that is closing.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
 /// Concurrent requests on one HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 32;
 /// Before the next look at how many live connections are left at shutdown.
@@ -65,17 +66,20 @@ impl ConnectionListener {
 
     async fn accept_until_shutdown(self, listener: TcpListener) {
         let (settings, shutdown) = (&self.app.process.settings.http, self.app.shutdown.clone());
-        let (max, metrics) = (self.app.connections_max, Arc::clone(&self.app.metrics));
-        let mut acceptor = ConnectionAcceptor::new(listener, max, self.descriptors, metrics);
+        let mut acceptor = ConnectionAcceptor::new(listener, self.app.clone(), self.descriptors);
         let mut connections = JoinSet::new();
         while let Some(accepted) = shutdown.unless_triggered(acceptor.next()).await {
             while connections.try_join_next().is_some() {}
-            let Some(AcceptedConnection { stream, peer, permit }) = accepted else { break };
+            let Some((stream, connection)) = accepted else { break };
             let this = self.clone();
             connections.spawn(async move {
                 let _guard = this.app.metrics.track_connection();
-                this.handle(stream, peer).await;
-                drop(permit);
+                tokio::select! {
+                    () = this.handle(stream, &connection) => {}
+                    () = connection.displaced() => {
+                        this.app.metrics.record_dropped_connection(DropReason::Displaced);
+                    }
+                }
             });
         }
         drop(acceptor);
@@ -96,14 +100,14 @@ impl ConnectionListener {
         let _ = timeout(drain, live).await;
     }
 
-    async fn handle(&self, stream: TcpStream, peer: SocketAddr) {
+    async fn handle(&self, stream: TcpStream, connection: &OpenConnection) {
         // Responses are written whole: waiting for more data only adds latency.
         let _ = stream.set_nodelay(true);
         let stream = WriteTimeout::new(stream, self.slow_limit());
         match &self.tls {
-            None => self.serve(stream, peer).await,
+            None => self.serve(stream, connection).await,
             Some(tls) => match timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.serve(stream, peer).await,
+                Ok(Ok(stream)) => self.serve(stream, connection).await,
                 Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
             },
@@ -118,33 +122,32 @@ impl ConnectionListener {
     async fn serve<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         &self,
         stream: S,
-        peer: SocketAddr,
+        open: &OpenConnection,
     ) {
-        let stream = HandshakeTimeout::new(stream, HANDSHAKE_TIMEOUT);
-        let mut builder = Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .keep_alive_interval(HTTP2_KEEPALIVE)
-            .max_concurrent_streams(HTTP2_STREAMS_MAX);
-        let (router, stall) = (self.router.clone(), StallSignal::default());
-        let raise_stall = stall.clone();
+        let stream = InboundStream::new(stream, HANDSHAKE_TIMEOUT, open.received().clone());
+        let idle_limit = Duration::from_secs(self.app.process.settings.http.idle_seconds.max(1));
+        let (router, of_request) = (self.router.clone(), open.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(PeerAddress(peer));
-            request.extensions_mut().insert(raise_stall.clone());
+            request.extensions_mut().insert(of_request.clone());
             router.clone().call(request)
         });
+        let builder = protocols(idle_limit);
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let shutdown: ShutdownSignal = self.app.shutdown.clone();
+        let end = async {
+            tokio::select! {
+                () = open.stall().raised() => {}
+                () = open.idle(idle_limit) => {}
+            }
+        };
         let result = tokio::select! {
             result = connection.as_mut() => result,
             () = shutdown.triggered() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
-            () = stall.raised() => {
+            () = end => {
                 // A proxy may carry other clients on it: what they have under way may end. Then it is
                 // dropped, and with it all that was not taken.
                 connection.as_mut().graceful_shutdown();
@@ -155,4 +158,23 @@ impl ConnectionListener {
             tracing::debug!(error, "a connection ended with an error");
         }
     }
+}
+
+/// HTTP/1 and HTTP/2, with limits on what one connection may receive unasked.
+fn protocols(idle_limit: Duration) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle_limit)
+        .max_buf_size(HEAD_BYTES_MAX);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(HTTP2_KEEPALIVE)
+        .max_concurrent_streams(HTTP2_STREAMS_MAX)
+        .max_header_list_size(u32::try_from(HEAD_BYTES_MAX).unwrap_or(u32::MAX))
+        .initial_stream_window_size(u32::try_from(HTTP2_WINDOW_BYTES).unwrap_or(u32::MAX))
+        .initial_connection_window_size(u32::try_from(HTTP2_WINDOW_BYTES).unwrap_or(u32::MAX));
+    builder
 }

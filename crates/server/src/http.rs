@@ -10,8 +10,10 @@ mod compression;
 mod console;
 mod credentials;
 mod graphql;
+mod guarded_body;
 mod health;
 mod internal;
+mod live_connection;
 mod media;
 mod middleware;
 mod responses;
@@ -24,10 +26,11 @@ use axum::Router;
 use axum::routing::{any, get};
 use roundtable_domain::Code;
 use roundtable_interface::ApiError;
-use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::background::panic_text;
+use crate::connection_slots::{ConnectionSlots, SlotMaxima};
+use crate::connections::ReceiveBudget;
 use crate::descriptors::DescriptorLimit;
 use crate::executor::Executor;
 use crate::metrics::ServerMetrics;
@@ -37,7 +40,9 @@ use crate::wiring::{Process, StartError};
 use self::body_budget::BodyBudget;
 
 pub(crate) use self::answer_body::StallSignal;
-pub(crate) use self::credentials::PeerAddress;
+
+/// Connections that are kept for one account, on all its networks; further ones may be displaced.
+const ACCOUNT_CONNECTIONS_MAX: usize = 256;
 
 /// State shared by all handlers.
 #[derive(Clone, Debug)]
@@ -48,8 +53,10 @@ pub(crate) struct AppState {
     pub(crate) shutdown: ShutdownSignal,
     /// The configured number, or less if there are not so many descriptors.
     pub(crate) connections_max: usize,
-    /// Permits for live connections.
-    pub(crate) live_permits: Arc<Semaphore>,
+    pub(crate) connection_slots: ConnectionSlots,
+    /// Of WebSockets and event streams.
+    pub(crate) live_slots: ConnectionSlots,
+    pub(crate) receive_budget: ReceiveBudget,
     body_budget: BodyBudget,
 }
 
@@ -61,17 +68,29 @@ impl AppState {
     ) -> Result<Self, StartError> {
         let metrics = Arc::new(ServerMetrics::new());
         let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics))?;
-        let live_permits = Arc::new(Semaphore::new(process.settings.live.connections_max));
-        let http = &process.settings.http;
-        let (body_budget, connections_max) =
-            (BodyBudget::new(http), descriptors.connections(http.connections_max));
+        let (http, live) = (&process.settings.http, &process.settings.live);
+        let connections_max = descriptors.connections(http.connections_max);
+        let connection_slots = ConnectionSlots::new(SlotMaxima {
+            all: connections_max,
+            network: http.network_connections_max,
+            account: ACCOUNT_CONNECTIONS_MAX,
+        });
+        let live_slots = ConnectionSlots::new(SlotMaxima {
+            all: live.connections_max,
+            network: live.network_connections_max,
+            account: live.account_connections_max,
+        });
+        let receive_budget = ReceiveBudget::new(http.unfinished_bytes_max);
+        let body_budget = BodyBudget::new(http);
         Ok(Self {
             process,
             executor,
             metrics,
             shutdown,
             connections_max,
-            live_permits,
+            connection_slots,
+            live_slots,
+            receive_budget,
             body_budget,
         })
     }

@@ -31,6 +31,7 @@ pub(crate) struct ServerMetrics {
     dropped_connections: Mutex<BTreeMap<&'static str, u64>>,
     live_connections: AtomicU64,
     slow_clients: AtomicU64,
+    displaced_live_connections: AtomicU64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -45,12 +46,21 @@ struct DurationHistogram {
 pub(crate) enum DropReason {
     /// Only the descriptors that are reserved for the store were left.
     Descriptors,
+    /// Signed-in clients have all connections.
+    Full,
+    /// Signed-in clients of its network have all connections of it.
+    Network,
+    /// Another one has got its place.
+    Displaced,
 }
 
 impl DropReason {
     const fn label(self) -> &'static str {
         match self {
             Self::Descriptors => "descriptors",
+            Self::Full => "full",
+            Self::Network => "network",
+            Self::Displaced => "displaced",
         }
     }
 }
@@ -79,6 +89,7 @@ impl ServerMetrics {
             dropped_connections: Mutex::default(),
             live_connections: AtomicU64::new(0),
             slow_clients: AtomicU64::new(0),
+            displaced_live_connections: AtomicU64::new(0),
         }
     }
 
@@ -138,6 +149,10 @@ impl ServerMetrics {
         self.slow_clients.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn record_displaced_live_connection(&self) {
+        self.displaced_live_connections.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn write_to(&self, page: &mut MetricsPage) {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let build_info = "roundtable_build_info";
@@ -167,6 +182,11 @@ impl ServerMetrics {
             "roundtable_live_slow_clients_total",
             "Clients disconnected because they did not read their events or answers.",
             load(&self.slow_clients),
+        );
+        page.counter(
+            "roundtable_live_displaced_connections_total",
+            "Anonymous live connections closed because others needed their place.",
+            load(&self.displaced_live_connections),
         );
         page.counter(
             "roundtable_graphql_responses_total",

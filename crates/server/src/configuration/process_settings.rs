@@ -67,8 +67,16 @@ pub struct HttpSettings {
     /// The base of media URLs, by default the address in `listen`, and the issuer of tokens, by
     /// default `roundtable`.
     pub public_url: Option<String>,
-    /// Connections at the same time; further ones wait.
+    /// Connections at the same time, WebSockets included. Further ones displace anonymous ones.
     pub connections_max: usize,
+    /// Connections of one network (an IPv4 address, or 64 bits of an IPv6 address).
+    pub network_connections_max: usize,
+    /// Seconds that a connection may be idle, or take to send the head of a request. Longer than proxies
+    /// keep theirs, so that they never send into one that is closing.
+    pub idle_seconds: u64,
+    /// Bytes of all unfinished requests: heads, and what HTTP/2 clients may send of bodies unasked. The first
+    /// 8 KiB of each connection are free.
+    pub unfinished_bytes_max: usize,
     /// Bytes of a request's body; uploads have limits of their own.
     pub body_bytes_max: usize,
     /// Bytes of all request bodies in memory; requests beyond that are refused with a hint to retry.
@@ -105,6 +113,9 @@ impl Default for HttpSettings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4000)),
             public_url: None,
             connections_max: 10_000,
+            network_connections_max: 2_000,
+            idle_seconds: 75,
+            unfinished_bytes_max: 64 << 20,
             body_bytes_max: 1 << 20,
             bodies_bytes_max: 64 << 20,
             batch_max: QueryLimits::default().batch_max,
@@ -225,8 +236,12 @@ impl Default for SignInSettings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LiveSettings {
-    /// Live connections at the same time.
+    /// Live connections at the same time. Further ones displace anonymous ones.
     pub connections_max: usize,
+    /// Live connections of one account.
+    pub account_connections_max: usize,
+    /// Live connections of one network.
+    pub network_connections_max: usize,
     /// The addresses of the installation's other processes that read the stream and relay its changes.
     pub workers: Vec<String>,
     /// Subscriptions of one connection.
@@ -241,6 +256,8 @@ pub struct LiveSettings {
     pub buffer_max: usize,
     /// Seconds that a client may take to authenticate.
     pub init_seconds: u64,
+    /// Seconds that a WebSocket may have no operation running.
+    pub idle_seconds: u64,
     /// Seconds between keep-alive messages.
     pub keepalive_seconds: u64,
     /// Seconds that an event, or the next part of an answer, may wait unread before its client is
@@ -252,6 +269,8 @@ impl Default for LiveSettings {
     fn default() -> Self {
         Self {
             connections_max: 5_000,
+            account_connections_max: 50,
+            network_connections_max: 1_000,
             workers: Vec::new(),
             subscriptions_max: 50,
             account_subscriptions_max: 250,
@@ -259,6 +278,7 @@ impl Default for LiveSettings {
             message_bytes_max: 64 << 10,
             buffer_max: 32,
             init_seconds: 10,
+            idle_seconds: 120,
             keepalive_seconds: 15,
             slow_seconds: 10,
         }

@@ -47,7 +47,8 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
     let connection = ClientConnection::of(&app, &head);
     match body {
         GraphqlBody::Single(request) if wants_events(&head.headers) => {
-            sse::respond(&app, *request, identity, AllowedOperations::All, &connection)
+            let allowed = AllowedOperations::All;
+            sse::respond(&app, *request, identity, allowed, &connection, &head.extensions)
         }
         GraphqlBody::Single(request) => {
             let client = &identity.client;
@@ -73,7 +74,7 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
         return match WebSocketUpgrade::from_request_parts(&mut head, &()).await {
             Ok(upgrade) => {
                 let address = app.client_address(&head.headers, &head.extensions);
-                websocket::open(app, upgrade, address)
+                websocket::open(app, upgrade, address, &head.extensions)
             }
             Err(_) => error_response(ApiError::bad_request("this is not a WebSocket handshake")),
         };
@@ -89,7 +90,7 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
     let connection = ClientConnection::of(&app, &head);
     if wants_events(&head.headers) {
         let allowed = AllowedOperations::QueriesAndSubscriptions;
-        return sse::respond(&app, request, identity, allowed, &connection);
+        return sse::respond(&app, request, identity, allowed, &connection, &head.extensions);
     }
     let answer = app
         .executor

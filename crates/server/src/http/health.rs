@@ -77,6 +77,17 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
         "Connections that may be open at the same time.",
         app.connections_max,
     );
+    let unfinished = &app.receive_budget;
+    page.gauge(
+        "roundtable_http_unfinished_request_bytes",
+        "Bytes of unfinished requests, without the first of each connection.",
+        unfinished.used(),
+    );
+    page.counter(
+        "roundtable_http_unfinished_requests_refused_total",
+        "Requests that were not received, because unfinished ones have all room.",
+        unfinished.refused(),
+    );
     let used = app.body_budget.used();
     page.gauge("roundtable_http_request_body_bytes", "Bytes of request bodies in memory.", used);
     page.gauge(

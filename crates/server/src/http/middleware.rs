@@ -2,17 +2,23 @@
 
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderValue, Method};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use roundtable_domain::Code;
+use roundtable_interface::ApiError;
 use roundtable_model::JobId;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tracing::Instrument as _;
 
 use super::AppState;
+use super::guarded_body::GuardedBody;
+use super::responses::with_status;
 use crate::configuration::HttpSettings;
+use crate::connections::OpenConnection;
 
 /// Identifies a request in responses and logs.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -35,6 +41,10 @@ fn request_id(app: &AppState, request: &Request) -> String {
 }
 
 pub(super) async fn track(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    let connection = request.extensions().get::<OpenConnection>();
+    let Ok(under_way) = connection.map(|connection| connection.start(&request)).transpose() else {
+        return no_room_to_receive();
+    };
     let (id, started) = (request_id(&app, &request), Instant::now());
     let method = request.method().clone();
     let route =
@@ -55,7 +65,17 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
     let none = HeaderValue::from_static("no-referrer");
     headers.insert(header::REFERRER_POLICY, none);
-    response
+    match under_way {
+        Some(request) => response.map(|body| Body::new(GuardedBody::new(body, request))),
+        None => response,
+    }
+}
+
+/// The answer to a request whose head and body have no room beside all others that are unfinished.
+fn no_room_to_receive() -> Response {
+    let problem = "the server is receiving too much at the moment; try again";
+    let error = ApiError::new(Code::RateLimited, problem);
+    with_status(StatusCode::SERVICE_UNAVAILABLE, error)
 }
 
 /// A fixed name for a route, so that the number of label values stays bounded.

@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod configuration;
+mod connections;
 mod cost;
 mod fair_shares;
 mod files;
