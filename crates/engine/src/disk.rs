@@ -105,7 +105,11 @@ impl DirectoryDisk {
                         continue;
                     }
                     if !waits {
-                        tracing::warn!(%error, name, "the log waits for a file descriptor; raise the limit on open files");
+                        tracing::warn!(
+                            %error,
+                            name,
+                            "the log waits for a file descriptor; raise the limit on open files"
+                        );
                         waits = true;
                     }
                     std::thread::sleep(DESCRIPTOR_RETRY);

@@ -143,11 +143,11 @@ impl ConnectionSlot {
         if !state.anonymous.contains_key(&self.number) {
             return Ok(());
         }
-        let own = state.accounts.entry(account.clone()).or_default();
-        if *own >= self.slots.maxima.account {
+        let own = state.accounts.get(account).copied().unwrap_or(0);
+        if own >= self.slots.maxima.account {
             return Err(SlotLimitReached::Account);
         }
-        *own += 1;
+        state.accounts.insert(account.clone(), own + 1);
         state.anonymous.remove(&self.number);
         state.kept.insert(self.number, Some(account.clone()));
         Ok(())

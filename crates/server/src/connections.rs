@@ -2,11 +2,11 @@
 //! nothing, and drained at shutdown.
 
 mod accept;
-mod inbound_stream;
+mod handshake_timeout;
+mod limited_stream;
 mod open_connection;
 mod received_bytes;
 mod tls;
-mod write_timeout;
 
 use std::time::Duration;
 
@@ -23,14 +23,14 @@ use tokio::time::timeout;
 use tower_service::Service as _;
 
 use self::accept::ConnectionAcceptor;
-use self::inbound_stream::InboundStream;
+use self::handshake_timeout::HandshakeTimeout;
+use self::limited_stream::LimitedStream;
 pub(crate) use self::open_connection::{OpenConnection, RequestUnderWay};
+pub(crate) use self::received_bytes::ReceiveBudget;
 use self::received_bytes::{HEAD_BYTES_MAX, HTTP2_WINDOW_BYTES};
-pub(crate) use self::received_bytes::{NoRoomToReceive, ReceiveBudget};
 pub(crate) use self::tls::acceptor;
-use self::write_timeout::WriteTimeout;
 use crate::descriptors::DescriptorLimit;
-use crate::http::AppState;
+use crate::http::{AppState, StallSignal};
 use crate::metrics::DropReason;
 use crate::shutdown::ShutdownSignal;
 
@@ -103,7 +103,8 @@ impl ConnectionListener {
     async fn handle(&self, stream: TcpStream, connection: &OpenConnection) {
         // Responses are written whole: waiting for more data only adds latency.
         let _ = stream.set_nodelay(true);
-        let stream = WriteTimeout::new(stream, self.slow_limit());
+        let received = connection.received().clone();
+        let stream = LimitedStream::new(stream, self.slow_limit(), received);
         match &self.tls {
             None => self.serve(stream, connection).await,
             Some(tls) => match timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
@@ -124,11 +125,13 @@ impl ConnectionListener {
         stream: S,
         open: &OpenConnection,
     ) {
-        let stream = InboundStream::new(stream, HANDSHAKE_TIMEOUT, open.received().clone());
+        let stream = HandshakeTimeout::new(stream, HANDSHAKE_TIMEOUT);
         let idle_limit = Duration::from_secs(self.app.process.settings.http.idle_seconds.max(1));
-        let (router, of_request) = (self.router.clone(), open.clone());
+        let (router, stall) = (self.router.clone(), StallSignal::default());
+        let (of_request, raise_stall) = (open.clone(), stall.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(of_request.clone());
+            request.extensions_mut().insert(raise_stall.clone());
             router.clone().call(request)
         });
         let builder = protocols(idle_limit);
@@ -137,7 +140,7 @@ impl ConnectionListener {
         let shutdown: ShutdownSignal = self.app.shutdown.clone();
         let end = async {
             tokio::select! {
-                () = open.stall().raised() => {}
+                () = stall.raised() => {}
                 () = open.idle(idle_limit) => {}
             }
         };

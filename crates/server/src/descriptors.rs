@@ -46,8 +46,9 @@ impl DescriptorLimit {
             tracing::warn!(
                 limit,
                 connections,
-                "the limit on open files leaves room for fewer connections than http.connections-max ({configured}): \
-                 raise it (`ulimit -Hn`, LimitNOFILE= in a systemd unit), or lower the setting"
+                configured,
+                "the limit on open files leaves room for fewer connections than http.connections-max: raise it \
+                 (`ulimit -Hn`, LimitNOFILE= in a systemd unit), or lower the setting"
             );
         } else {
             tracing::info!(limit, connections, "limits of open files and connections");

@@ -23,6 +23,7 @@ mod websocket;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use axum::routing::{any, get};
 use roundtable_domain::Code;
 use roundtable_interface::ApiError;
@@ -57,6 +58,7 @@ pub(crate) struct AppState {
     /// Of WebSockets and event streams.
     pub(crate) live_slots: ConnectionSlots,
     pub(crate) receive_budget: ReceiveBudget,
+    hsts: Option<HeaderValue>,
     body_budget: BodyBudget,
 }
 
@@ -81,7 +83,7 @@ impl AppState {
             account: live.account_connections_max,
         });
         let receive_budget = ReceiveBudget::new(http.unfinished_bytes_max);
-        let body_budget = BodyBudget::new(http);
+        let (body_budget, hsts) = (BodyBudget::new(http), middleware::hsts(&http.tls));
         Ok(Self {
             process,
             executor,
@@ -91,6 +93,7 @@ impl AppState {
             connection_slots,
             live_slots,
             receive_budget,
+            hsts,
             body_budget,
         })
     }
@@ -108,7 +111,7 @@ pub(crate) fn router(app: AppState) -> Router {
     }
     if app.process.serves_api() {
         router = router
-            .route("/graphql", get(graphql::get).post(graphql::post))
+            .route(middleware::GRAPHQL, get(graphql::get).post(graphql::post))
             .route("/.well-known/jwks.json", get(health::jwks));
         if settings.graphql.console {
             router = router

@@ -98,13 +98,21 @@ pub struct HttpSettings {
 }
 
 /// TLS; without a certificate, connections are plain text.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TlsSettings {
     /// A PEM file with the certificate chain.
     pub certificate: Option<PathBuf>,
     /// A PEM file with the private key.
     pub key: Option<PathBuf>,
+    /// Seconds for which browsers use HTTPS alone (HSTS), from their last visit on; 0 for no such header.
+    pub hsts_seconds: u64,
+}
+
+impl Default for TlsSettings {
+    fn default() -> Self {
+        Self { certificate: None, key: None, hsts_seconds: 365 * 24 * 60 * 60 }
+    }
 }
 
 impl Default for HttpSettings {
@@ -291,6 +299,8 @@ pub struct LogSettings {
     /// A level, or levels by module: `info`, or `info,roundtable_server=debug`.
     pub level: String,
     pub format: LogFormat,
+    /// One request in this many is logged, besides those that failed or were slow; 0 for only those.
+    pub request_sample: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -304,6 +314,6 @@ pub enum LogFormat {
 
 impl Default for LogSettings {
     fn default() -> Self {
-        Self { level: String::from("info"), format: LogFormat::default() }
+        Self { level: String::from("info"), format: LogFormat::default(), request_sample: 100 }
     }
 }

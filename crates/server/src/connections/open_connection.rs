@@ -12,12 +12,11 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::received_bytes::{HTTP2_WINDOW_BYTES, NoRoomToReceive, ReceivedBytes, ReceivedRequest};
 use crate::connection_slots::{ConnectionSlot, SlotWork};
-use crate::http::StallSignal;
 
 /// What a header takes beside its name and value, as HTTP/2 counts it.
 const HEADER_OVERHEAD_BYTES: usize = 32;
 
-/// An open connection. It has its slot and its permit until the last clone is dropped, which a WebSocket keeps.
+/// An open connection. It has its slot and its permit until the last clone is dropped; a WebSocket keeps one.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenConnection(Arc<ConnectionState>);
 
@@ -26,7 +25,6 @@ struct ConnectionState {
     peer: SocketAddr,
     slot: ConnectionSlot,
     received: ReceivedBytes,
-    stall: StallSignal,
     is_signed_in: AtomicBool,
     _permit: OwnedSemaphorePermit,
 }
@@ -45,15 +43,8 @@ impl OpenConnection {
         received: ReceivedBytes,
         permit: OwnedSemaphorePermit,
     ) -> Self {
-        let (stall, is_signed_in) = (StallSignal::default(), AtomicBool::new(false));
-        Self(Arc::new(ConnectionState {
-            peer,
-            slot,
-            received,
-            stall,
-            is_signed_in,
-            _permit: permit,
-        }))
+        let is_signed_in = AtomicBool::new(false);
+        Self(Arc::new(ConnectionState { peer, slot, received, is_signed_in, _permit: permit }))
     }
 
     pub(crate) fn peer(&self) -> SocketAddr {
@@ -62,10 +53,6 @@ impl OpenConnection {
 
     pub(crate) fn received(&self) -> &ReceivedBytes {
         &self.0.received
-    }
-
-    pub(crate) fn stall(&self) -> &StallSignal {
-        &self.0.stall
     }
 
     /// Counts a request whose head has arrived.
@@ -117,7 +104,7 @@ impl OpenConnection {
         self.0.slot.work()
     }
 
-    /// Ends when nothing has been under way for this long, or up to twice as long.
+    /// Ends when nothing has been under way for this long.
     pub(super) async fn idle(&self, limit: Duration) {
         self.0.received.idle(limit).await;
     }

@@ -190,7 +190,7 @@ impl ReceivedBytes {
         let _ = state.update_charge();
     }
 
-    /// Ends when no request has been under way for this long, or up to twice as long.
+    /// Ends when no request has been under way for this long.
     pub(crate) async fn idle(&self, limit: Duration) {
         loop {
             let now = Instant::now();

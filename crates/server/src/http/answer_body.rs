@@ -19,7 +19,6 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::AppState;
-use crate::connections::OpenConnection;
 use crate::metrics::ServerMetrics;
 
 /// An answer up to this size is sent as a whole, such as an ordinary feed page of 45 KB.
@@ -80,10 +79,9 @@ impl StallSignal {
 
 impl ClientConnection {
     pub(super) fn of(app: &AppState, head: &Parts) -> Self {
-        let open = head.extensions.get::<OpenConnection>();
         Self {
             is_http2: head.version == Version::HTTP_2,
-            stall: open.map(|open| open.stall().clone()).unwrap_or_default(),
+            stall: head.extensions.get().cloned().unwrap_or_default(),
             limit: Duration::from_secs(app.process.settings.live.slow_seconds.max(1)),
             metrics: Arc::clone(&app.metrics),
         }

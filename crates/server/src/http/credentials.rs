@@ -28,8 +28,9 @@ impl AppState {
             .authenticator
             .authenticate(credential, self.client_address(headers, extensions))
             .await?;
-        if let (Some(caller), Some(connection)) = (&identity.client.caller, extensions.get()) {
-            OpenConnection::sign_in(connection, &caller.user_id);
+        let connection = extensions.get::<OpenConnection>();
+        if let (Some(caller), Some(connection)) = (&identity.client.caller, connection) {
+            connection.sign_in(&caller.user_id);
         }
         Ok(identity)
     }

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
+use tracing::Instrument as _;
 
 use super::AppState;
 use super::answer_body::ClientConnection;
@@ -61,7 +62,7 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         GraphqlBody::Batch(requests) => {
             let (sender, body) = connection.sender();
             let batch = Batch { requests, client: identity.client, wants_cost, permits };
-            tokio::spawn(batch.answer(app, sender));
+            tokio::spawn(batch.answer(app, sender).in_current_span());
             json_response(StatusCode::OK, JSON, body)
         }
     }

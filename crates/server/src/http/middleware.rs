@@ -17,7 +17,7 @@ use tracing::Instrument as _;
 use super::AppState;
 use super::guarded_body::GuardedBody;
 use super::responses::with_status;
-use crate::configuration::HttpSettings;
+use crate::configuration::{HttpSettings, TlsSettings};
 use crate::connections::OpenConnection;
 
 /// Identifies a request in responses and logs.
@@ -25,6 +25,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Asks for the cost of a response.
 pub(super) const XRAY: HeaderName = HeaderName::from_static("x-roundtable-xray");
 const ID_CHARS_MAX: usize = 128;
+/// The route of operations.
+pub(super) const GRAPHQL: &str = "/graphql";
 const CORS_MAX_AGE: Duration = Duration::from_hours(1);
 
 /// The client's own id if it is safe to log, else a new one.
@@ -56,6 +58,10 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
     span.in_scope(|| {
         let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         tracing::debug!(status, us, "responded");
+        // Operations are logged by themselves: a response may have several, a WebSocket any number.
+        if route != GRAPHQL || !response.status().is_success() {
+            app.executor.request_log().request(status, took);
+        }
     });
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
@@ -65,6 +71,9 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
     let none = HeaderValue::from_static("no-referrer");
     headers.insert(header::REFERRER_POLICY, none);
+    if let Some(hsts) = &app.hsts {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts.clone());
+    }
     match under_way {
         Some(request) => response.map(|body| Body::new(GuardedBody::new(body, request))),
         None => response,
@@ -81,7 +90,7 @@ fn no_room_to_receive() -> Response {
 /// A fixed name for a route, so that the number of label values stays bounded.
 fn route_name(path: &str) -> &'static str {
     const ROUTES: [&str; 9] = [
-        "/graphql",
+        GRAPHQL,
         "/",
         "/healthz",
         "/readyz",
@@ -92,6 +101,14 @@ fn route_name(path: &str) -> &'static str {
         super::console::FILES_ROUTE,
     ];
     ROUTES.into_iter().find(|route| *route == path).unwrap_or("other")
+}
+
+/// Tells browsers to use only HTTPS here from now on. Without a certificate of its own, the server cannot
+/// know whether clients reach it that way.
+pub(super) fn hsts(tls: &TlsSettings) -> Option<HeaderValue> {
+    let is_wanted = tls.certificate.is_some() && tls.hsts_seconds > 0;
+    let value = is_wanted.then(|| format!("max-age={}", tls.hsts_seconds))?;
+    HeaderValue::from_str(&value).ok()
 }
 
 /// CORS rules. Credentials are not allowed, because no cookie is ever used.

@@ -12,6 +12,7 @@ use futures::stream::BoxStream;
 use roundtable_graphql::Request;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
+use tracing::Instrument as _;
 
 use super::AppState;
 use super::answer_body::{AnswerSender, ClientConnection};
@@ -48,7 +49,7 @@ pub(super) fn respond(
     let (sender, body) = connection.sender();
     tokio::spawn(write_events(queue, sender));
     let app = app.clone();
-    tokio::spawn(async move {
+    let serve = async move {
         let (_guard, _work) = (app.metrics.track_live_connection(), live.work());
         let events = app.executor.execute_stream(request, &identity.client, allowed);
         let ended = async {
@@ -61,7 +62,8 @@ pub(super) fn respond(
         if send_events(events, ended, pace, &to).await == EventSend::TimedOut {
             app.metrics.record_slow_client();
         }
-    });
+    };
+    tokio::spawn(serve.in_current_span());
     let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

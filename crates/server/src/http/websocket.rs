@@ -12,6 +12,7 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::http::Extensions;
 use axum::response::Response;
 use roundtable_interface::ApiError;
+use tracing::{Instrument as _, Span};
 
 use super::AppState;
 use super::live_connection::LiveConnection;
@@ -39,8 +40,9 @@ pub(super) fn open(
     };
     let bytes_max = app.process.settings.live.message_bytes_max;
     let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
+    let span = Span::current();
     upgrade.read_buffer_size(READ_BUFFER_BYTES).on_upgrade(async move |socket| {
         let _guard = app.metrics.track_live_connection();
-        session::serve(&app, socket, address, &live).await;
+        session::serve(&app, socket, address, &live).instrument(span).await;
     })
 }

@@ -61,7 +61,9 @@ impl KeptConnection {
             self.0.read_exact(&mut body).await.ok()?;
             Some((status, String::from_utf8(body).unwrap()))
         };
-        timeout(DEADLINE, read).await.expect("the server neither answered nor hung up")
+        timeout(DEADLINE, read)
+            .await
+            .unwrap_or_else(|_| panic!("the server neither answered nor hung up"))
     }
 
     async fn hung_up(&mut self) -> bool {
@@ -81,7 +83,8 @@ impl KeptConnection {
             body.len()
         );
         self.send(head.as_bytes()).await;
-        let (_, answer) = self.response().await.expect("a signed-in client was disconnected");
+        let response = self.response().await;
+        let (_, answer) = response.unwrap_or_else(|| panic!("a signed-in client was disconnected"));
         let answer: Value = serde_json::from_str(&answer).unwrap();
         answer["data"]["me"]["nickname"].as_str().unwrap_or_default().to_owned()
     }

@@ -17,6 +17,7 @@ use roundtable_model::Secret;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, timeout};
+use tracing::Instrument as _;
 
 use super::protocol::{ClientMessage, CloseReason, ack, complete, error, next, ping, pong};
 use crate::answer_budget::{AnswerReservation, ReservedAnswer};
@@ -275,7 +276,7 @@ impl<'a> WebSocketSession<'a> {
         let (name, work) = (id.clone(), self.live.work());
         // Held while spawning: the task may end before its id is inserted.
         let mut running = self.tasks.lock();
-        let task = self.subscriptions.spawn(async move {
+        let run = async move {
             let _work = work;
             let last = send_events(&app, request, &identity, &id, &out).await;
             // Before the client learns of the end: it may reuse the id at once.
@@ -283,7 +284,8 @@ impl<'a> WebSocketSession<'a> {
             if let Some(last) = last {
                 let _ = out.send(last.into()).await;
             }
-        });
+        };
+        let task = self.subscriptions.spawn(run.in_current_span());
         running.insert(name, task);
         Ok(())
     }

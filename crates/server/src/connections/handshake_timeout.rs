@@ -1,5 +1,5 @@
-//! What a connection receives: its first bytes in time, because until they arrive the protocol is unknown and
-//! no other timer runs, and no more of unfinished requests than the budget permits.
+//! A time limit for the start of a connection. Until the first bytes arrive the protocol is unknown,
+//! and no other timer runs.
 
 use std::future::Future as _;
 use std::io;
@@ -10,29 +10,26 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-use super::received_bytes::{NoRoomToReceive, ReceivedBytes};
-
 /// Bytes of the HTTP/2 preface. No valid request is shorter.
 const PREFACE_BYTES: usize = 24;
 
-/// A stream that fails if its first bytes are not read in time, or if there is no room for more.
+/// A stream whose first bytes must be read within a time limit.
 #[derive(Debug)]
-pub(super) struct InboundStream<S> {
+pub(super) struct HandshakeTimeout<S> {
     stream: S,
-    received: ReceivedBytes,
     missing: usize,
     /// Runs until all of them have arrived.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> InboundStream<S> {
-    pub(super) fn new(stream: S, limit: Duration, received: ReceivedBytes) -> Self {
+impl<S> HandshakeTimeout<S> {
+    pub(super) fn new(stream: S, limit: Duration) -> Self {
         let timer = Some(Box::pin(tokio::time::sleep(limit)));
-        Self { stream, received, missing: PREFACE_BYTES, timer }
+        Self { stream, missing: PREFACE_BYTES, timer }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for InboundStream<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for HandshakeTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -40,14 +37,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for InboundStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, into);
-        let bytes = into.filled().len().saturating_sub(before);
-        if let Err(NoRoomToReceive) = self.received.receive(bytes) {
-            return Poll::Ready(Err(io::ErrorKind::OutOfMemory.into()));
-        }
         if self.timer.is_none() {
             return read;
         }
-        self.missing = self.missing.saturating_sub(bytes);
+        self.missing = self.missing.saturating_sub(into.filled().len().saturating_sub(before));
         if self.missing == 0 {
             self.timer = None;
         }
@@ -61,7 +54,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for InboundStream<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for InboundStream<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for HandshakeTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -95,20 +88,15 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for InboundStream<S> {
 mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    use super::super::received_bytes::ReceiveBudget;
     use super::*;
 
     const LIMIT: Duration = Duration::from_millis(20);
-
-    fn received() -> ReceivedBytes {
-        ReceiveBudget::new(0).open(None)
-    }
 
     #[tokio::test]
     async fn a_peer_that_sends_too_little_is_dropped() {
         for sent in [&b""[..], b"PRI * HTTP/2.0\r\n"] {
             let (ours, mut theirs) = tokio::io::duplex(64);
-            let mut ours = InboundStream::new(ours, LIMIT, received());
+            let mut ours = HandshakeTimeout::new(ours, LIMIT);
             theirs.write_all(sent).await.unwrap();
             let error = ours.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -118,7 +106,7 @@ mod tests {
     #[tokio::test]
     async fn a_started_connection_has_no_time_limit() {
         let (ours, mut theirs) = tokio::io::duplex(64);
-        let mut ours = InboundStream::new(ours, LIMIT, received());
+        let mut ours = HandshakeTimeout::new(ours, LIMIT);
         theirs.write_all(&[1; PREFACE_BYTES]).await.unwrap();
         ours.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
         let more = async {
@@ -127,14 +115,5 @@ mod tests {
         };
         let (read, ()) = tokio::join!(ours.read_u8(), more);
         assert_eq!(read.unwrap(), 2);
-    }
-
-    #[tokio::test]
-    async fn a_peer_that_sends_more_than_there_is_room_for_is_dropped() {
-        let (ours, mut theirs) = tokio::io::duplex(64 << 10);
-        let mut ours = InboundStream::new(ours, LIMIT, received());
-        theirs.write_all(&[b'x'; 32 << 10]).await.unwrap();
-        let error = ours.read_exact(&mut vec![0; 32 << 10]).await.unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
     }
 }
