@@ -5,16 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use parking_lot::Mutex;
-
-/// Descriptors held back for when the process has no others: one to start a segment, one for its spare.
-const RESERVED_MAX: usize = 2;
-/// Before the next attempt to open a file, when neither the process nor the reserve has a descriptor.
-const DESCRIPTOR_RETRY: Duration = Duration::from_millis(20);
-/// `ENFILE` and `EMFILE`, which have the same numbers on all supported systems.
-const OUT_OF_DESCRIPTORS: [i32; 2] = [23, 24];
+use rustix::io::Errno;
 
 /// A directory of log files.
 pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
@@ -31,6 +23,11 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     /// Removes a file, on stable storage: of files removed one after the other, no earlier one
     /// reappears after a power loss without the later ones.
     fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Returns the bytes that the process may still write to this disk.
+    fn free_bytes(&self) -> io::Result<u64> {
+        Ok(u64::MAX)
+    }
 
     /// Called before each commit of the tree, which does its own I/O, so that tests can inject a failure.
     fn before_tree_commit(&self) -> io::Result<()> {
@@ -60,15 +57,21 @@ pub trait DiskFile: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// A [`Disk`] on a directory of the file system. When the process or the system has no descriptor left, it
-/// waits for one: otherwise a flood of connections could fail the start of a segment, and end all writes.
+/// Returns whether a failure harms nothing and passes: the disk is full, or the process or the machine has no
+/// file descriptors left.
+pub(crate) fn is_temporary(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let has_no_descriptors =
+        matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE));
+    has_no_descriptors || matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// A [`Disk`] on a directory of the file system.
 #[derive(Debug)]
 pub struct DirectoryDisk {
     path: PathBuf,
-    /// Open, so that syncing its names takes no descriptor.
-    directory: File,
-    /// Copies of `directory` that are closed when a file needs their descriptors.
-    reserve: Mutex<Vec<File>>,
+    /// Kept open, so that a new name can be synced when there are no file descriptors left.
+    names: File,
 }
 
 impl DirectoryDisk {
@@ -79,10 +82,10 @@ impl DirectoryDisk {
             create_private(&path)?;
             sync_parent(&path)?;
         }
-        let directory = File::open(&path)?;
         // A killed process may have left names that are not on stable storage yet.
-        directory.sync_all()?;
-        Ok(Self { path, directory, reserve: Mutex::default() })
+        let names = File::open(&path)?;
+        names.sync_all()?;
+        Ok(Self { path, names })
     }
 
     pub fn path(&self) -> &Path {
@@ -90,49 +93,8 @@ impl DirectoryDisk {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        self.directory.sync_all()
+        self.names.sync_all()
     }
-
-    /// Opens a file, as soon as there is a descriptor for it.
-    fn open_file(&self, name: &str, options: &OpenOptions) -> io::Result<File> {
-        let path = self.path.join(name);
-        let mut waits = false;
-        loop {
-            match options.open(&path) {
-                Err(error) if is_out_of_descriptors(&error) => {
-                    // Another thread may take the descriptor that this frees.
-                    if self.reserve.lock().pop().is_some() {
-                        continue;
-                    }
-                    if !waits {
-                        tracing::warn!(
-                            %error,
-                            name,
-                            "the log waits for a file descriptor; raise the limit on open files"
-                        );
-                        waits = true;
-                    }
-                    std::thread::sleep(DESCRIPTOR_RETRY);
-                }
-                opened => {
-                    self.refill_reserve();
-                    return opened;
-                }
-            }
-        }
-    }
-
-    fn refill_reserve(&self) {
-        let mut reserve = self.reserve.lock();
-        while reserve.len() < RESERVED_MAX {
-            let Ok(copy) = self.directory.try_clone() else { return };
-            reserve.push(copy);
-        }
-    }
-}
-
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    error.raw_os_error().is_some_and(|number| OUT_OF_DESCRIPTORS.contains(&number))
 }
 
 /// Creates a directory that only its owner can read, because its files hold the data of all users.
@@ -159,9 +121,9 @@ impl Disk for DirectoryDisk {
     }
 
     fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true);
-        let file = self.open_file(name, &options)?;
+        let path = self.path.join(name);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
         // Written, not merely reserved: a sync into a hole or an unwritten extent would have to
         // sync metadata each time.
         let zeros = vec![0; 1 << 20];
@@ -179,7 +141,7 @@ impl Disk for DirectoryDisk {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(self.open_file(name, OpenOptions::new().read(true).write(true))?))
+        Ok(Arc::new(OpenOptions::new().read(true).write(true).open(self.path.join(name))?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -190,6 +152,11 @@ impl Disk for DirectoryDisk {
     fn remove(&self, name: &str) -> io::Result<()> {
         std::fs::remove_file(self.path.join(name))?;
         self.sync_names()
+    }
+
+    fn free_bytes(&self) -> io::Result<u64> {
+        let disk = rustix::fs::fstatvfs(&self.names)?;
+        Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 }
 

@@ -69,7 +69,7 @@ impl AppState {
         descriptors: DescriptorLimit,
     ) -> Result<Self, StartError> {
         let metrics = Arc::new(ServerMetrics::new());
-        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics))?;
+        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics), shutdown.clone())?;
         let (http, live) = (&process.settings.http, &process.settings.live);
         let connections_max = descriptors.connections(http.connections_max);
         let connection_slots = ConnectionSlots::new(SlotMaxima {
