@@ -46,7 +46,7 @@ impl PreparedRequest {
 
     /// Returns the name of the operation in its document.
     pub fn operation_name(&self) -> Option<&str> {
-        self.plan.operation.name.as_ref().map(|name| name.as_str())
+        self.plan.operation.name.as_ref().map(apollo_compiler::Name::as_str)
     }
 
     /// Returns the most that the request may take.

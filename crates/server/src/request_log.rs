@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use roundtable_domain::{Code, OUTCOME_UNKNOWN};
+use roundtable_domain::Code;
 use roundtable_graphql::{OperationType, PreparedRequest};
 
 /// A request that takes as long is always logged.
@@ -31,7 +31,8 @@ impl RequestLog {
         codes: &[&'static str],
         took: Duration,
     ) {
-        let has_failed = |code: &&str| [Code::Internal.as_str(), OUTCOME_UNKNOWN].contains(code);
+        let failures = [Code::Internal, Code::OutcomeUnknown].map(Code::as_str);
+        let has_failed = |code: &&str| failures.contains(code);
         if !self.wants(codes.iter().any(has_failed), took) {
             return;
         }
