@@ -15,6 +15,10 @@ pub enum Code {
     /// The request's id was already used with other input.
     IdempotencyMismatch,
     RateLimited,
+    /// The caller has used up a quota of their own.
+    QuotaExceeded,
+    /// The server has no space left for files.
+    StorageFull,
     /// The request asks for more than one request may.
     TooComplex,
     /// An internal error. Its text is logged and never sent to a client.
@@ -32,6 +36,8 @@ impl Code {
             Self::Conflict => "CONFLICT",
             Self::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
             Self::RateLimited => "RATE_LIMITED",
+            Self::QuotaExceeded => "QUOTA_EXCEEDED",
+            Self::StorageFull => "STORAGE_FULL",
             Self::TooComplex => "TOO_COMPLEX",
             Self::Internal => "INTERNAL",
         }

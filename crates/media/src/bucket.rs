@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::signer::{HeaderName, HeaderValue, Method, SignedUrlOptions, Signer};
 use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, S3Settings, SignedUpload};
-use roundtable_model::MediaKey;
+use roundtable_model::{MediaKey, Time};
 
 use crate::MediaConfigError;
 use crate::objects::{MediaObjects, copy_path, failed, upload_path};
 
 const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
+const CONTENT_LENGTH: HeaderName = HeaderName::from_static("content-length");
 
 #[derive(Clone, Debug)]
 pub struct Bucket {
@@ -58,9 +59,11 @@ impl MediaStore for Bucket {
         lasting: Duration,
     ) -> Result<SignedUpload, MediaStoreError> {
         let content_type = HeaderValue::from_str(declared.content_type).map_err(failed)?;
-        // The store itself rejects another content type. It accepts a longer file, because the
-        // signature does not bind the length; such a file is rejected before it is copied.
-        let options = SignedUrlOptions::new().with_signed_header(CONTENT_TYPE, content_type);
+        // The store itself rejects another content type or length. Clients send the length anyway, so
+        // it is not among the headers to be set, which browsers would refuse to do.
+        let options = SignedUrlOptions::new()
+            .with_signed_header(CONTENT_TYPE, content_type)
+            .with_signed_header(CONTENT_LENGTH, HeaderValue::from(declared.bytes));
         let at = upload_path(key)?;
         let signed = self.signer.signed_url_opts(Method::PUT, &at, lasting, &options);
         let url = signed.await.map_err(failed)?.to_string();
@@ -114,5 +117,9 @@ impl MediaStore for Bucket {
 
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
         self.objects.clear(key, None).await
+    }
+
+    async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError> {
+        self.objects.sweep_uploads(before).await
     }
 }

@@ -11,6 +11,7 @@ mod directory;
 mod objects;
 mod partial_files;
 mod signature;
+mod transfers;
 
 use std::sync::Arc;
 
@@ -20,9 +21,10 @@ use roundtable_domain::{MediaStore, S3Settings};
 pub use bucket::Bucket;
 pub use config_error::MediaConfigError;
 pub use directory::{
-    DownloadError, DownloadGrant, FileDownload, InvalidMediaUrl, MediaDirectory, SAFE_HEADERS,
-    UploadError, UploadGrant,
+    DirectoryLimits, DownloadError, DownloadGrant, FileDownload, InvalidMediaUrl, MediaDirectory,
+    SAFE_HEADERS, UploadError, UploadGrant, UploadTransfer,
 };
+pub use transfers::VolumeSpace;
 
 /// Opens an S3 bucket.
 pub type OpenBucket = fn(&S3Settings) -> Result<Arc<dyn MediaStore>, MediaConfigError>;

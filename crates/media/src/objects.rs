@@ -1,5 +1,7 @@
 //! Paths and operations in an object store, the same for directories and buckets.
 
+use std::error::Error as StdError;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,7 +9,7 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use roundtable_domain::MediaStoreError;
-use roundtable_model::MediaKey;
+use roundtable_model::{MediaKey, Time};
 
 /// The prefix of uploads, until they are removed.
 const UPLOADS: &str = "incoming";
@@ -88,12 +90,30 @@ impl MediaObjects {
         Ok(())
     }
 
+    /// Deletes the uploads that arrived before a time; returns their number.
+    pub(crate) async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError> {
+        let before = i64::try_from(before.ms()).unwrap_or(i64::MAX);
+        let mut uploads = self.0.list(Some(&uploads_path()?));
+        let mut swept = 0;
+        while let Some(upload) = uploads.try_next().await.map_err(failed)? {
+            if upload.last_modified.timestamp_millis() < before {
+                self.delete(&upload.location).await?;
+                swept += 1;
+            }
+        }
+        Ok(swept)
+    }
+
     async fn delete(&self, at: &Path) -> Result<(), MediaStoreError> {
         match self.0.delete(at).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(failed(error)),
         }
     }
+}
+
+pub(crate) fn uploads_path() -> Result<Path, MediaStoreError> {
+    parse_path(UPLOADS)
 }
 
 pub(crate) fn upload_path(key: &MediaKey) -> Result<Path, MediaStoreError> {
@@ -114,5 +134,22 @@ fn parse_path(path: &str) -> Result<Path, MediaStoreError> {
 }
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> MediaStoreError {
-    MediaStoreError(error.to_string())
+    MediaStoreError::Failed(error.to_string())
+}
+
+/// Maps the error of a write, which may say that the volume is full.
+pub(crate) fn write_failed(error: Error) -> MediaStoreError {
+    let is_full = |error: &(dyn StdError + 'static)| {
+        error.downcast_ref::<io::Error>().is_some_and(|error| {
+            matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+        })
+    };
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(&error);
+    while let Some(error) = cause {
+        if is_full(error) {
+            return MediaStoreError::Full;
+        }
+        cause = error.source();
+    }
+    failed(error)
 }

@@ -16,6 +16,7 @@ mod media;
 mod middleware;
 mod responses;
 mod sse;
+mod transfer_limits;
 mod websocket;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use crate::shutdown::ShutdownSignal;
 use crate::wiring::{Process, StartError};
 
 use self::body_budget::BodyBudget;
+use self::transfer_limits::TransferLimits;
 
 pub(crate) use self::answer_body::StallSignal;
 pub(crate) use self::credentials::PeerAddress;
@@ -48,6 +50,7 @@ pub(crate) struct AppState {
     /// Permits for live connections.
     pub(crate) live_permits: Arc<Semaphore>,
     body_budget: BodyBudget,
+    transfer_limits: TransferLimits,
 }
 
 impl AppState {
@@ -56,7 +59,17 @@ impl AppState {
         let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics))?;
         let live_permits = Arc::new(Semaphore::new(process.settings.live.connections_max));
         let body_budget = BodyBudget::new(&process.settings.http);
-        Ok(Self { process, executor, metrics, shutdown, live_permits, body_budget })
+        let media = &process.services.context.settings().media;
+        let transfer_limits = TransferLimits::new(media.transfers_max);
+        Ok(Self {
+            process,
+            executor,
+            metrics,
+            shutdown,
+            live_permits,
+            body_budget,
+            transfer_limits,
+        })
     }
 }
 

@@ -25,6 +25,7 @@ mod executor;
 mod http;
 mod https_client;
 mod keys;
+mod media_sweep;
 mod memory;
 mod metrics;
 mod oidc;
@@ -44,7 +45,7 @@ mod xray;
 
 pub use admin::{AdminCommand, AdminReply, AdminService, DeadLetterSummary};
 pub use admin_socket::{AdminSocketError, send_command};
-pub use backups::{CopyError, backup, copy_secret_and_media, restore};
+pub use backups::{CopyError, backup, copy_secret_and_media, media_directory, restore};
 pub use configuration::{
     Configuration, ConfigurationError, GraphqlSettings, HttpSettings, Layers, LiveSettings,
     LogFormat, LogSettings, OidcSettings, ProcessRole, ProcessSettings, SignInSettings, StoreKind,

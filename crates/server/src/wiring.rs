@@ -1,6 +1,7 @@
 //! Assembles a process: the store, the context, the services, the streams and the keys.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roundtable_domain::{
     Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
@@ -8,7 +9,7 @@ use roundtable_domain::{
 use roundtable_engine::{Engine, Options};
 use roundtable_hooks::{DELIVERY_TIMEOUT, HttpWebhookSender, WebhookModerator};
 use roundtable_interface::{CursorCipher, Services, TokenIssuer};
-use roundtable_media::{MediaDirectory, OPEN_BUCKET};
+use roundtable_media::{DirectoryLimits, MediaDirectory, OPEN_BUCKET};
 use roundtable_model::{IdGenerator, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_table::Clock;
@@ -17,11 +18,13 @@ use crate::admin::AdminService;
 use crate::admin_socket;
 use crate::authentication::Authenticator;
 use crate::background::BackgroundTasks;
+use crate::backups::media_directory;
 use crate::change_forwarding::ChangeForwarder;
 use crate::configuration::{
     Configuration, ConfigurationError, ProcessRole, ProcessSettings, StoreKind,
 };
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
+use crate::media_sweep;
 use crate::oidc::OidcIssuer;
 use crate::optional_parts::S3;
 use crate::relay::{RelayClient, RelayServer};
@@ -32,7 +35,7 @@ use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
 use crate::worker_leases::WorkerRegistry;
 
-/// The directory of media files within the data directory.
+/// The directory of media files within the data directory, and the path of their URLs.
 pub(crate) const MEDIA_DIRECTORY: &str = "media";
 /// The token issuer, where no public URL is configured.
 const DEFAULT_ISSUER: &str = "roundtable";
@@ -83,6 +86,7 @@ pub(crate) struct Process {
     pub(crate) engine: Option<Engine>,
     /// Media files in a local directory, which this process serves itself.
     pub(crate) files: Option<MediaDirectory>,
+    pub(crate) media_store: Arc<dyn MediaStore>,
     pub(crate) background: BackgroundTasks,
 }
 
@@ -139,7 +143,7 @@ impl Process {
         let services = Services {
             feeds: Feeds::new(context.clone(), &bus),
             bus,
-            media: MediaFiles::new(context.clone(), media),
+            media: MediaFiles::new(context.clone(), Arc::clone(&media)),
             issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
             streams: Arc::new(StreamStatus::new(context.clone(), runner.clone())),
             cursors: Arc::new(cursors),
@@ -157,6 +161,7 @@ impl Process {
             runner,
             engine,
             files,
+            media_store: media,
             background: BackgroundTasks::default(),
         })
     }
@@ -178,6 +183,10 @@ impl Process {
             let (runner, stop) = (self.runner.clone(), shutdown.clone());
             let work = async move { runner.run(stop.triggered()).await };
             background.start("streams", shutdown, work);
+            let upload_seconds = self.services.context.settings().media.upload_seconds;
+            let (store, stop) = (Arc::clone(&self.media_store), shutdown.clone());
+            let work = media_sweep::run(store, Duration::from_secs(upload_seconds), stop);
+            background.start("media", shutdown, work);
         }
         if self.serves_api() {
             let (bus, stop) = (self.services.bus.clone(), shutdown.clone());
@@ -199,7 +208,7 @@ impl Process {
     }
 }
 
-const KEYS_INTERVAL: std::time::Duration = std::time::Duration::from_mins(1);
+const KEYS_INTERVAL: Duration = Duration::from_mins(1);
 
 async fn maintain_keys(keys: &KeyRing, shutdown: &ShutdownSignal) {
     while shutdown.unless_triggered(tokio::time::sleep(KEYS_INTERVAL)).await.is_some() {
@@ -238,9 +247,22 @@ async fn open_media(
     if process.store.kind == StoreKind::Dynamodb {
         tracing::warn!("media.s3 is not set: all processes must share the directory `store.data`");
     }
-    let (at, base) = (process.store.data.join(MEDIA_DIRECTORY), format!("{url}/{MEDIA_DIRECTORY}"));
+    let at = media_directory(&process.store.data, &settings.media);
+    let default = process.store.data.join(MEDIA_DIRECTORY);
+    if at != default && default.exists() {
+        tracing::warn!(
+            "media.directory is {}, and {} exists, too: move the files in it, or nobody can see them",
+            at.display(),
+            default.display()
+        );
+    }
+    let base = format!("{url}/{MEDIA_DIRECTORY}");
     let secret = keys.permanent_key(&FILES).await?;
-    let files = MediaDirectory::open(&at, &base, &secret, Arc::clone(clock))?;
+    let limits = DirectoryLimits {
+        free_bytes_min: settings.media.free_bytes_min,
+        transfer_time_max: Duration::from_secs(settings.media.transfer_seconds),
+    };
+    let files = MediaDirectory::open(&at, &base, &secret, Arc::clone(clock), limits)?;
     Ok((Some(files.clone()), Arc::new(files)))
 }
 

@@ -8,3 +8,4 @@ mod directory;
 mod promises;
 mod server;
 mod stories;
+mod transfers;

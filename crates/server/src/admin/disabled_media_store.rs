@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
-use roundtable_model::MediaKey;
+use roundtable_model::{MediaKey, Time};
 
 #[derive(Debug)]
 pub(super) struct DisabledMediaStore;
 
 fn refused<T>() -> Result<T, MediaStoreError> {
-    Err(MediaStoreError(String::from("media files are not available to administrative commands")))
+    let problem = "media files are not available to administrative commands";
+    Err(MediaStoreError::Failed(problem.into()))
 }
 
 #[async_trait]
@@ -57,6 +58,10 @@ impl MediaStore for DisabledMediaStore {
     }
 
     async fn remove(&self, _: &MediaKey) -> Result<(), MediaStoreError> {
+        refused()
+    }
+
+    async fn sweep_uploads(&self, _: Time) -> Result<usize, MediaStoreError> {
         refused()
     }
 }

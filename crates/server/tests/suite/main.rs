@@ -23,4 +23,5 @@ mod store_outage;
 mod test_server;
 mod tls;
 mod upgrade;
+mod upload_limits;
 mod websocket_client;
