@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::claim::{claim, unclaimed};
 pub use self::kind::MEDIA_TYPES;
-pub use self::store::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
+pub use self::store::{DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, SignedUpload};
 pub use self::urls::MediaUrl;
 pub(crate) use self::urls::read_uploads;
 

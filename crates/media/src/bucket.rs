@@ -6,19 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use object_store::Error;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::signer::{HeaderName, HeaderValue, Method, SignedUrlOptions, Signer};
-use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, S3Settings, SignedUpload};
+use roundtable_domain::{
+    DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, S3Settings, SignedUpload,
+};
 use roundtable_model::{MediaKey, Time};
 
 use crate::MediaConfigError;
 use crate::objects::{MediaObjects, copy_path, failed, upload_path};
+use crate::probe::{ProbeStep, probe};
 
 const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
 const CONTENT_LENGTH: HeaderName = HeaderName::from_static("content-length");
 
 #[derive(Clone, Debug)]
 pub struct Bucket {
+    bucket: String,
+    region: String,
     objects: MediaObjects,
     signer: Arc<AmazonS3>,
 }
@@ -42,7 +48,41 @@ impl Bucket {
             builder = builder.with_endpoint(endpoint).with_allow_http(is_plain);
         }
         let store = Arc::new(builder.build().map_err(invalid)?);
-        Ok(Self { objects: MediaObjects::new(store.clone()), signer: store })
+        let (bucket, region) = (bucket.clone(), region.clone());
+        Ok(Self { bucket, region, objects: MediaObjects::new(store.clone()), signer: store })
+    }
+}
+
+impl Bucket {
+    /// Says what is wrong with the bucket, and what to do about it.
+    fn problem(&self, step: ProbeStep, error: &Error) -> String {
+        let Self { bucket, region, .. } = self;
+        let permission = match step {
+            ProbeStep::Write => "s3:PutObject",
+            ProbeStep::Copy => "s3:GetObject and s3:PutObject",
+            ProbeStep::Read => "s3:GetObject",
+            ProbeStep::List => "s3:ListBucket",
+            ProbeStep::Delete => "s3:DeleteObject",
+        };
+        let advice = match error {
+            Error::NotFound { .. } => format!(
+                "there is no such bucket in the region {region}: create it, or correct `media.s3.bucket`, \
+                 `media.s3.region` or `media.s3.endpoint`"
+            ),
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => format!(
+                "{permission} is denied: allow it for the credentials of this process, or correct \
+                 `media.s3.access-key-id` and `media.s3.secret-access-key`"
+            ),
+            // S3 redirects to another region without a place, or says which it expects. There is no code
+            // for either in these errors.
+            error if error.to_string().contains("region") => format!(
+                "it is not in the region {region}: correct `media.s3.region` or `media.s3.endpoint`"
+            ),
+            _ => format!(
+                "{permission} fails: check the network and `media.s3.endpoint`, and see the log"
+            ),
+        };
+        format!("files: the bucket {bucket} does not work: {advice}")
     }
 }
 
@@ -121,5 +161,10 @@ impl MediaStore for Bucket {
 
     async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError> {
         self.objects.sweep_uploads(before).await
+    }
+
+    async fn probe(&self, name: &str) -> Result<(), MediaStoreProblem> {
+        let Err((step, error)) = probe(self.objects.store(), name).await else { return Ok(()) };
+        Err(MediaStoreProblem { problem: self.problem(step, &error), detail: error.to_string() })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +13,9 @@ use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, pin_mut};
 use object_store::local::LocalFileSystem;
 use object_store::{GetOptions, GetRange, ObjectStoreExt, PutPayload};
-use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
+use roundtable_domain::{
+    DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, SignedUpload,
+};
 use roundtable_model::table::Clock;
 use roundtable_model::{MediaKey, Time};
 use tokio::time::timeout;
@@ -21,6 +23,7 @@ use tokio::time::timeout;
 use crate::MediaConfigError;
 use crate::objects::{MediaObjects, copy_path, failed, upload_path, write_failed};
 use crate::partial_files::PartialFiles;
+use crate::probe::probe;
 use crate::signature::{UrlGrant, UrlSigningKey};
 use crate::transfers::{TransferGuard, Transfers, Volume, VolumeSpace};
 
@@ -33,6 +36,7 @@ pub const SAFE_HEADERS: [(&str, &str); 3] = [
 
 #[derive(Clone, Debug)]
 pub struct MediaDirectory {
+    at: PathBuf,
     objects: MediaObjects,
     partial_files: PartialFiles,
     base: String,
@@ -141,7 +145,8 @@ impl MediaDirectory {
         let base = base.trim_end_matches('/').to_owned();
         let objects = MediaObjects::new(Arc::new(files));
         let transfers = Transfers::new(Arc::new(Volume(at.to_owned())), limits.free_bytes_min);
-        Ok(Self { objects, partial_files, base, key, clock, limits, transfers })
+        let at = at.to_owned();
+        Ok(Self { at, objects, partial_files, base, key, clock, limits, transfers })
     }
 
     /// Returns the same directory on a volume with this space.
@@ -351,5 +356,21 @@ impl MediaStore for MediaDirectory {
     async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError> {
         let whole = self.objects.sweep_uploads(before).await?;
         Ok(whole + self.partial_files.sweep(before).await?)
+    }
+
+    async fn probe(&self, name: &str) -> Result<(), MediaStoreProblem> {
+        let Err((step, error)) = probe(self.objects.store(), name).await else { return Ok(()) };
+        match write_failed(error) {
+            // Uploads are refused, and everything else works.
+            MediaStoreError::Full => Ok(()),
+            MediaStoreError::Failed(detail) => Err(MediaStoreProblem {
+                problem: format!(
+                    "files: the directory {} does not work ({step:?} failed): check that it exists, is one \
+                     volume, and that this user may write to it",
+                    self.at.display()
+                ),
+                detail,
+            }),
+        }
     }
 }

@@ -10,6 +10,7 @@ mod config_error;
 mod directory;
 mod objects;
 mod partial_files;
+mod probe;
 mod signature;
 mod transfers;
 

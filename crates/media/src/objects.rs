@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use futures::TryStreamExt;
-use object_store::path::Path;
+use object_store::path::{Error as InvalidPath, Path};
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use roundtable_domain::MediaStoreError;
 use roundtable_model::{MediaKey, Time};
@@ -15,6 +15,8 @@ use roundtable_model::{MediaKey, Time};
 const UPLOADS: &str = "incoming";
 /// The prefix of copies.
 const COPIES: &str = "kept";
+/// The directory of probes in both; keys of files begin with `u/`.
+const PROBES: &str = "probes";
 
 #[derive(Clone, Debug)]
 pub(crate) struct MediaObjects(Arc<dyn ObjectStore>);
@@ -126,6 +128,19 @@ pub(crate) fn copies_path(key: &MediaKey) -> Result<Path, MediaStoreError> {
 
 pub(crate) fn copy_path(key: &MediaKey, copy: &str) -> Result<Path, MediaStoreError> {
     parse_path(&format!("{COPIES}/{key}/{copy}"))
+}
+
+/// Probes are among the uploads, where they are swept if a process dies before it deletes them.
+pub(crate) fn probe_path(name: &str) -> Result<Path, InvalidPath> {
+    Path::parse(format!("{UPLOADS}/{PROBES}/{name}"))
+}
+
+pub(crate) fn probe_copy_path(name: &str) -> Result<Path, InvalidPath> {
+    Path::parse(format!("{COPIES}/{PROBES}/{name}"))
+}
+
+pub(crate) fn probes_path() -> Result<Path, InvalidPath> {
+    Path::parse(format!("{UPLOADS}/{PROBES}"))
 }
 
 /// Keys contain no `..`, and this accepts no path with one.

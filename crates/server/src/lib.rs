@@ -37,6 +37,7 @@ mod seal;
 mod server;
 mod shutdown;
 mod store;
+mod store_probe;
 mod stream_status;
 mod tokens;
 mod wiring;
@@ -57,6 +58,7 @@ pub use memory::keep_freed_memory;
 pub use server::{Server, ServerHandle};
 pub use shutdown::{ShutdownSignal, ShutdownTrigger};
 pub use store::{OpenStore, open_store};
+pub use store_probe::ProbeFailure;
 pub use wiring::StartError;
 
 pub use roundtable_graphql::SDL;

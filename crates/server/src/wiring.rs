@@ -10,7 +10,7 @@ use roundtable_engine::{Engine, Options};
 use roundtable_hooks::{DELIVERY_TIMEOUT, HttpWebhookSender, WebhookModerator};
 use roundtable_interface::{CursorCipher, Services, TokenIssuer};
 use roundtable_media::{DirectoryLimits, MediaDirectory, OPEN_BUCKET};
-use roundtable_model::{IdGenerator, Ops};
+use roundtable_model::{IdGenerator, JobId, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_table::Clock;
 
@@ -31,6 +31,7 @@ use crate::relay::{RelayClient, RelayServer};
 use crate::seal::Seal;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
+use crate::store_probe::{ProbeFailure, Readiness, TableProbes};
 use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
 use crate::worker_leases::WorkerRegistry;
@@ -53,6 +54,8 @@ pub enum StartError {
     Keys(#[from] KeyError),
     #[error("media: {0}")]
     Media(#[from] roundtable_media::MediaConfigError),
+    #[error(transparent)]
+    Probe(#[from] ProbeFailure),
     #[error("hook: {0}")]
     Hook(#[from] roundtable_hooks::HookConfigError),
     #[error(
@@ -87,6 +90,7 @@ pub(crate) struct Process {
     /// Media files in a local directory, which this process serves itself.
     pub(crate) files: Option<MediaDirectory>,
     pub(crate) media_store: Arc<dyn MediaStore>,
+    pub(crate) readiness: Readiness,
     pub(crate) background: BackgroundTasks,
 }
 
@@ -101,6 +105,11 @@ impl Process {
         let archive = process.store.archive.clone();
         let options = Options { clock: Arc::clone(&clock), archive, ..Options::default() };
         let OpenStore { store, engine } = open_store(&process.store, options).await?;
+        let tables = (process.store.kind == StoreKind::Dynamodb)
+            .then(|| TableProbes::new(&store, &settings.tables, &process.store));
+        if let Some(tables) = &tables {
+            tables.check_at_start().await?;
+        }
         // Before the context, which needs one of the keys.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
         let keys = Arc::new(open_keys(&process, Ops::on(ops), &clock).await?);
@@ -115,6 +124,9 @@ impl Process {
         let context = context.await?;
         let url = process.http.public_url.as_deref().unwrap_or(at).trim_end_matches('/');
         let (files, media) = open_media(&process, context.settings(), &keys, &clock, url).await?;
+        let name = context.ids().next::<JobId>().to_string();
+        let interval = Duration::from_secs(process.store.probe_seconds);
+        let readiness = Readiness::open(tables, Arc::clone(&media), name, interval).await?;
         let bus = LiveBus::new(context.clone());
         let context = context.with_memory_of(&bus);
         let issuer = process.http.public_url.clone().unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
@@ -162,6 +174,7 @@ impl Process {
             engine,
             files,
             media_store: media,
+            readiness,
             background: BackgroundTasks::default(),
         })
     }

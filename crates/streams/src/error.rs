@@ -48,6 +48,7 @@ impl ProcessingError {
 fn table_error_class(error: &table::Error) -> ErrorClass {
     match error {
         table::Error::Unavailable { .. }
+        | table::Error::Denied { .. }
         | table::Error::WritesStopped { .. }
         | table::Error::Io { .. } => ErrorClass::Unavailable,
         table::Error::ConditionFailed { .. } => ErrorClass::Conflict,

@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_domain::{
-    DeclaredFile, MediaFiles, MediaStore, MediaStoreError, NewMedia, NewUpload, SignedUpload,
+    DeclaredFile, MediaFiles, MediaStore, MediaStoreError, MediaStoreProblem, NewMedia, NewUpload,
+    SignedUpload,
 };
 use roundtable_model::entities::{Media, Upload};
 use roundtable_model::{Entity, MediaKey, Time, UploadState, samples};
@@ -154,6 +155,13 @@ impl MediaStore for MemoryMediaStore {
         let before = files.len();
         files.retain(|(_, name), _| name != INCOMING);
         Ok(before - files.len())
+    }
+
+    async fn probe(&self, _name: &str) -> Result<(), MediaStoreProblem> {
+        self.check_deletable().await.map_err(|error| MediaStoreProblem {
+            problem: "the files of the town are away".into(),
+            detail: error.to_string(),
+        })
     }
 }
 

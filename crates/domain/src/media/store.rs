@@ -62,6 +62,20 @@ pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
     /// Deletes the uploads, whole or aborted, that arrived before a time by the store's clock; returns
     /// their number. Copies stay.
     async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError>;
+
+    /// Does once what services do all the time, with a small file under this name, which no other
+    /// process uses: lists, writes, copies, reads and deletes it. A full volume is no problem.
+    async fn probe(&self, name: &str) -> Result<(), MediaStoreProblem>;
+}
+
+/// The reason that a store cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{problem} ({detail})")]
+pub struct MediaStoreProblem {
+    /// What does not work, and what to do about it, for operators. Holds no secrets.
+    pub problem: String,
+    /// For the log.
+    pub detail: String,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,7 @@
 
 mod bucket;
 mod directory;
+mod probes;
 mod promises;
 mod server;
 mod stories;

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
+use roundtable_domain::{
+    DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, SignedUpload,
+};
 use roundtable_model::{MediaKey, Time};
 
 #[derive(Debug)]
@@ -63,5 +65,9 @@ impl MediaStore for DisabledMediaStore {
 
     async fn sweep_uploads(&self, _: Time) -> Result<usize, MediaStoreError> {
         refused()
+    }
+
+    async fn probe(&self, _: &str) -> Result<(), MediaStoreProblem> {
+        Ok(())
     }
 }

@@ -41,6 +41,8 @@ pub struct StoreSettings {
     pub region: Option<String>,
     /// The directory that the embedded store copies complete log files to, for point-in-time restores.
     pub archive: Option<PathBuf>,
+    /// Seconds after which `/readyz` probes the tables on DynamoDB and the media store again.
+    pub probe_seconds: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -55,8 +57,14 @@ pub enum StoreKind {
 
 impl Default for StoreSettings {
     fn default() -> Self {
-        let data = PathBuf::from("data");
-        Self { kind: StoreKind::default(), data, endpoint: None, region: None, archive: None }
+        Self {
+            kind: StoreKind::default(),
+            data: PathBuf::from("data"),
+            endpoint: None,
+            region: None,
+            archive: None,
+            probe_seconds: 30,
+        }
     }
 }
 

@@ -51,6 +51,7 @@ async fn problems(app: &AppState) -> Vec<String> {
         }
         Err(_) => problems.push(String::from("the store does not answer in time")),
     }
+    problems.extend(app.process.readiness.problems().await);
     problems
 }
 

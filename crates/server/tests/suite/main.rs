@@ -20,6 +20,7 @@ mod persisted;
 mod relay;
 mod signing_in;
 mod store_outage;
+mod store_probes;
 mod test_server;
 mod tls;
 mod upgrade;
