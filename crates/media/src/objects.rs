@@ -168,3 +168,21 @@ pub(crate) fn write_failed(error: Error) -> MediaStoreError {
     }
     failed(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_volume_is_told_from_other_failures() {
+        let failed = |kind: ErrorKind| {
+            let source = Box::new(io::Error::other(io::Error::from(kind)));
+            write_failed(Error::Generic { store: "LocalFileSystem", source })
+        };
+        for full in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+            assert!(matches!(failed(full), MediaStoreError::Full), "{full}");
+        }
+        let denied = failed(ErrorKind::PermissionDenied);
+        assert!(matches!(denied, MediaStoreError::Failed(_)), "{denied}");
+    }
+}
