@@ -21,6 +21,10 @@ pub enum Code {
     StorageFull,
     /// The request asks for more than one request may.
     TooComplex,
+    /// The store takes no changes for now, and made none.
+    ReadOnly,
+    /// The change may or may not have been made, and repeating it with its request id is safe.
+    OutcomeUnknown,
     /// An internal error. Its text is logged and never sent to a client.
     Internal,
 }
@@ -39,6 +43,8 @@ impl Code {
             Self::QuotaExceeded => "QUOTA_EXCEEDED",
             Self::StorageFull => "STORAGE_FULL",
             Self::TooComplex => "TOO_COMPLEX",
+            Self::ReadOnly => "READ_ONLY",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::Internal => "INTERNAL",
         }
     }

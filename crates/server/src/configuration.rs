@@ -44,18 +44,6 @@ pub struct ProcessSettings {
     pub log: LogSettings,
 }
 
-impl ProcessSettings {
-    /// Rejects an API process that would never receive a change.
-    pub(crate) fn check_workers(&self) -> Result<(), ConfigurationError> {
-        if self.role == ProcessRole::Api && self.live.workers.is_empty() {
-            let problem = "the role `api` reads no changes itself: list the addresses of all processes with \
-                           the role `worker` or `all`";
-            return Err(ConfigurationError::conflict("live.workers", problem));
-        }
-        Ok(())
-    }
-}
-
 /// The keys of [`ProcessSettings`]; all others belong to the services' [`Settings`].
 const PROCESS_KEYS: [&str; 7] = ["role", "store", "http", "graphql", "sign-in", "live", "log"];
 
@@ -112,6 +100,7 @@ impl ConfigurationError {
 impl Configuration {
     /// Builds the configuration from its layers.
     pub fn read(layers: Layers) -> Result<Self, ConfigurationError> {
+        layers.check_limits()?;
         let (process, settings) = layers.split(&PROCESS_KEYS);
         let configuration = Self { process: process.read()?, settings: settings.read()? };
         // First: no other advice helps a program that has to be built again.
@@ -160,7 +149,6 @@ impl Configuration {
                            or more for all processes";
             return Err(ConfigurationError::conflict("sign-in.secret", problem));
         }
-        self.process.check_workers()?;
         if sign_in.secret.as_ref().is_some_and(|secret| secret.expose().chars().count() < 32) {
             let problem = "expected 32 characters or more, chosen at random";
             return Err(ConfigurationError::conflict("sign-in.secret", problem));
@@ -212,16 +200,12 @@ fn check_media(media: &MediaSettings) -> Result<(), ConfigurationError> {
                        `video-bytes-max` or more";
         return Err(ConfigurationError::conflict("media.account-bytes-max", problem));
     }
-    if !(1..=UPLOAD_GRACE.as_secs()).contains(&media.transfer_seconds) {
+    if media.transfer_seconds > UPLOAD_GRACE.as_secs() {
         let problem = format!(
-            "expected 1 to {}: afterwards, an upload that began in time has expired",
+            "expected at most {}: afterwards, an upload that began in time has expired",
             UPLOAD_GRACE.as_secs()
         );
         return Err(ConfigurationError::conflict("media.transfer-seconds", problem));
-    }
-    if media.transfers_max == 0 {
-        let problem = "expected 1 or more: otherwise no file could be uploaded";
-        return Err(ConfigurationError::conflict("media.transfers-max", problem));
     }
     Ok(())
 }

@@ -38,13 +38,17 @@ mod server;
 mod shutdown;
 mod store;
 mod store_probe;
+mod stream_holds;
 mod stream_status;
 mod tokens;
 mod wiring;
+mod worker_address;
 mod worker_leases;
 mod xray;
 
-pub use admin::{AdminCommand, AdminReply, AdminService, DeadLetterSummary};
+pub use admin::{
+    AdminCommand, AdminReply, AdminService, DeadLetterSummary, HoldSummary, UpgradeSummary,
+};
 pub use admin_socket::{AdminSocketError, send_command};
 pub use backups::{CopyError, backup, copy_secret_and_media, media_directory, restore};
 pub use configuration::{

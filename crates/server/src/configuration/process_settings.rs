@@ -39,10 +39,14 @@ pub struct StoreSettings {
     pub endpoint: Option<String>,
     /// The AWS region, if not that of the environment.
     pub region: Option<String>,
-    /// The directory that the embedded store copies complete log files to, for point-in-time restores.
+    /// The directory that the embedded store copies its log to, for point-in-time restores.
     pub archive: Option<PathBuf>,
     /// Seconds after which `/readyz` probes the tables on DynamoDB and the media store again.
     pub probe_seconds: u64,
+    /// Seconds between two copies of the log file that is being written.
+    pub archive_seconds: u64,
+    /// Free bytes of the embedded store's disk below which only essential writes are taken.
+    pub reserve_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -64,6 +68,8 @@ impl Default for StoreSettings {
             region: None,
             archive: None,
             probe_seconds: 30,
+            archive_seconds: 60,
+            reserve_bytes: 256 << 20,
         }
     }
 }
@@ -235,7 +241,11 @@ impl Default for SignInSettings {
 pub struct LiveSettings {
     /// Live connections at the same time.
     pub connections_max: usize,
-    /// The addresses of the installation's other processes that read the stream and relay its changes.
+    /// The address at which other processes reach this one, if it reads the stream; by default that of
+    /// `http.listen`.
+    pub worker_url: Option<String>,
+    /// Addresses of processes that read the stream and relay its changes, besides those that have
+    /// registered themselves.
     pub workers: Vec<String>,
     /// Subscriptions of one connection.
     pub subscriptions_max: usize,
@@ -260,6 +270,7 @@ impl Default for LiveSettings {
     fn default() -> Self {
         Self {
             connections_max: 5_000,
+            worker_url: None,
             workers: Vec::new(),
             subscriptions_max: 50,
             account_subscriptions_max: 250,

@@ -17,7 +17,8 @@ const fn status(code: Code) -> StatusCode {
         Code::Conflict | Code::IdempotencyMismatch => StatusCode::CONFLICT,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
-        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::ReadOnly => StatusCode::SERVICE_UNAVAILABLE,
+        Code::OutcomeUnknown | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
