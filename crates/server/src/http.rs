@@ -18,6 +18,7 @@ mod media;
 mod middleware;
 mod responses;
 mod sse;
+mod transfer_limits;
 mod websocket;
 
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use crate::shutdown::ShutdownSignal;
 use crate::wiring::{Process, StartError};
 
 use self::body_budget::BodyBudget;
+use self::transfer_limits::TransferLimits;
 
 pub(crate) use self::answer_body::StallSignal;
 
@@ -60,6 +62,7 @@ pub(crate) struct AppState {
     pub(crate) receive_budget: ReceiveBudget,
     hsts: Option<HeaderValue>,
     body_budget: BodyBudget,
+    transfer_limits: TransferLimits,
 }
 
 impl AppState {
@@ -84,6 +87,8 @@ impl AppState {
         });
         let receive_budget = ReceiveBudget::new(http.unfinished_bytes_max);
         let (body_budget, hsts) = (BodyBudget::new(http), middleware::hsts(&http.tls));
+        let media = &process.services.context.settings().media;
+        let transfer_limits = TransferLimits::new(media.transfers_max);
         Ok(Self {
             process,
             executor,
@@ -95,6 +100,7 @@ impl AppState {
             receive_budget,
             hsts,
             body_budget,
+            transfer_limits,
         })
     }
 }

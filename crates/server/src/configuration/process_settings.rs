@@ -41,6 +41,8 @@ pub struct StoreSettings {
     pub region: Option<String>,
     /// The directory that the embedded store copies its log to, for point-in-time restores.
     pub archive: Option<PathBuf>,
+    /// Seconds after which `/readyz` probes the tables on DynamoDB and the media store again.
+    pub probe_seconds: u64,
     /// Seconds between two copies of the log file that is being written.
     pub archive_seconds: u64,
     /// Free bytes of the embedded store's disk below which only essential writes are taken.
@@ -65,6 +67,7 @@ impl Default for StoreSettings {
             endpoint: None,
             region: None,
             archive: None,
+            probe_seconds: 30,
             archive_seconds: 60,
             reserve_bytes: 256 << 20,
         }

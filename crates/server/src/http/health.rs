@@ -56,6 +56,7 @@ async fn problems(app: &AppState) -> Vec<String> {
         }
         Err(_) => problems.push(String::from("the store does not answer in time")),
     }
+    problems.extend(app.process.readiness.problems().await);
     problems
 }
 
@@ -100,6 +101,14 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
         "Bytes of answers that wait for their clients.",
         app.executor.unread_bytes(),
     );
+    if let Some(files) = &app.process.files {
+        let transfers = files.transfer_count() as u64;
+        page.gauge("roundtable_media_transfers", "Uploads of files under way.", transfers);
+        if let Ok(free) = files.free_bytes().await {
+            let help = "Free bytes of the volume of files.";
+            page.gauge("roundtable_media_free_bytes", help, free);
+        }
+    }
     page.background_tasks(&app.process.background.running());
     if let Some(engine) = &app.process.engine {
         page.engine(&engine.metrics());
