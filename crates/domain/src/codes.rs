@@ -15,6 +15,10 @@ pub enum Code {
     /// The request's id was already used with other input.
     IdempotencyMismatch,
     RateLimited,
+    /// The caller has used up a quota of their own.
+    QuotaExceeded,
+    /// The server has no space left for files.
+    StorageFull,
     /// The request asks for more than one request may.
     TooComplex,
     /// The store takes no changes for now, and made none.
@@ -36,6 +40,8 @@ impl Code {
             Self::Conflict => "CONFLICT",
             Self::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
             Self::RateLimited => "RATE_LIMITED",
+            Self::QuotaExceeded => "QUOTA_EXCEEDED",
+            Self::StorageFull => "STORAGE_FULL",
             Self::TooComplex => "TOO_COMPLEX",
             Self::ReadOnly => "READ_ONLY",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",

@@ -83,8 +83,8 @@ pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
 pub use likes::{LikeError, LikeState, Likes};
 pub use live::{LiveError, LiveEvent, LiveSource, LiveUpdates, Topic, TopicSubscription};
 pub use media::{
-    DeclaredFile, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError, MediaUrl,
-    NewUpload, SignedUpload, UploadInstructions,
+    DeclaredFile, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError,
+    MediaStoreProblem, MediaUrl, NewUpload, SignedUpload, UploadInstructions,
 };
 pub use memory::{CacheStats, EntityMemoryStats};
 pub use messages::{LiveRoom, MESSAGE_ITEMS, Messages, NewMessage};

@@ -1,7 +1,11 @@
 //! Settings of an installation. Everything has a default; a file may override any of it.
 
+mod media;
+
 use roundtable_model::{Core, LoginAttempts, Ops, QuestDifficulty, Secret, Shards};
 use serde::{Deserialize, Deserializer};
+
+pub use self::media::{MediaSettings, S3Settings};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -243,45 +247,6 @@ pub struct RateSettings {
     pub writes_per_minute: u32,
     pub sign_ups_burst: u32,
     pub sign_ups_per_hour: u32,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct MediaSettings {
-    /// Seconds an upload URL is valid.
-    pub upload_seconds: u64,
-    /// Seconds a download URL is valid.
-    pub download_seconds: u64,
-    pub image_bytes_max: u64,
-    pub video_bytes_max: u64,
-    /// Stores files in S3 instead of a local directory.
-    pub s3: Option<S3Settings>,
-}
-
-/// An S3-compatible store.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct S3Settings {
-    pub bucket: String,
-    pub region: String,
-    /// The endpoint, if not Amazon's. Clients must reach it, too.
-    pub endpoint: Option<String>,
-    /// Without it, the machine's own credentials are used.
-    pub access_key_id: Option<String>,
-    #[serde(deserialize_with = "secret")]
-    pub secret_access_key: Option<Secret>,
-}
-
-impl Default for MediaSettings {
-    fn default() -> Self {
-        Self {
-            upload_seconds: 15 * 60,
-            download_seconds: 5 * 60,
-            image_bytes_max: 20 << 20,
-            video_bytes_max: 500 << 20,
-            s3: None,
-        }
-    }
 }
 
 impl Default for Settings {

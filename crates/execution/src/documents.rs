@@ -44,6 +44,11 @@ impl PreparedRequest {
         self.plan.operation_type()
     }
 
+    /// Returns the name of the operation in its document.
+    pub fn operation_name(&self) -> Option<&str> {
+        self.plan.operation.name.as_ref().map(apollo_compiler::Name::as_str)
+    }
+
     /// Returns the most that the request may take.
     pub const fn cost(&self) -> &RequestCost {
         &self.cost

@@ -155,7 +155,7 @@ text_enums! {
     /// A counter of a user.
     UserCount {
         Followers = "FOLLOWERS", Following = "FOLLOWING", Posts = "POSTS", Xp = "XP",
-        Unread = "UNREAD",
+        Unread = "UNREAD", MediaBytes = "MEDIA_BYTES", PendingUploads = "PENDING_UPLOADS",
     }
     /// The subject that sign-in attempts are counted by.
     LoginKey { Email = "EMAIL", Ip = "IP" }

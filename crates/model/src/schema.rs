@@ -378,6 +378,7 @@ access_patterns {
     tag_refs(tags: [Tag], shards: Shards, entity: EntityKind, id: SubjectId) => main, "TAG#{tags}[#{shards}]", "{entity}#{id}", strong -> TagRef;
     notifications(user: UserId, at: Span<Time>)  => main, "NOTIF#{user}", within "TS#{at}", desc, strong -> Notification;
     upload(user: UserId, key: MediaKey)          => main, "USER#{user}", "UPLOAD#{key}", strong -> Upload;
+    uploads(user: UserId)                        => main, "USER#{user}", begins "UPLOAD#", asc -> Upload;
     /// The outcome of a request.
     outcome(caller: RequestCaller, request: RequestId)  => main, "IDEMP#{caller}#{request}", "IDEMP", strong -> Idempotency;
     audit(days: Days, shards: Shards)            => main, "AUDIT#{days}[#{shards}]", all, desc -> Audit;
@@ -398,7 +399,7 @@ together {
 accepted {
     hot Comment.main, Like.main, Share.main, CommentLike.main, Report.main => "One post takes 500 such transactions a second and can be read with one query; shards can be added later.";
     hot PostCounter.main, CommentCounter.main => "Counted from the stream and aggregated per batch: one write for many reactions.";
-    hot UserCounter.main => "500 new followers of one user a second; FOLLOWERS has shards, between which DynamoDB splits a partition that stays hot. UNREAD is counted from the stream and may lag.";
+    hot UserCounter.main => "500 new followers of one user a second; FOLLOWERS has shards, between which DynamoDB splits a partition that stays hot. UNREAD is counted from the stream and may lag. MEDIA_BYTES and PENDING_UPLOADS change with the uploads of one user.";
     hot Notification.main => "Written from the stream: beyond 500 a second for one user they are delayed, and no request waits for them; shards can be added later.";
     hot FeedItem.main => "Only activities of promoted actors that one user follows: far fewer than a partition takes.";
     hot GroupMember.main, GroupCounter.main => "500 users joining one group a second; a membership check stays one read.";
@@ -412,7 +413,7 @@ accepted {
     unbounded Goal.main, Task.main, Task.gsi1, Milestone.main, Quest.main, QuestStep.main, XpEntry.main => "Created by hand by one user, who may keep them.";
     unbounded ApiKey.main => "Created by hand by one user, and limited by the accounts service.";
     unbounded Invitation.gsi1 => "Created by hand by one user; those of users without a staff role are limited by the accounts service.";
-    unbounded Upload.main => "Uploads that do not arrive or are not attached expire; the others are few, and read by key only.";
+    unbounded Upload.main => "Uploads that do not arrive or are not attached expire, and their bytes have a quota; only `verify` lists them.";
     unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
     unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can have a ttl.";
     unbounded TagRef.main => "Deleted with its object, and a popular tag has shards.";

@@ -360,7 +360,9 @@ impl AdminService {
             return Err(format!("{}: expected an absolute path", into.display()));
         }
         let mut unfinished = UnfinishedBackup(Some(into.clone()));
-        let copied = tokio::task::spawn_blocking(move || backups::backup(&engine, &data, &into));
+        let media = backups::media_directory(&data, &self.context.settings().media);
+        let copied =
+            tokio::task::spawn_blocking(move || backups::backup(&engine, &data, &media, &into));
         let copied = copied.await;
         unfinished.0 = None;
         let sequence = copied.map_err(message)?.map_err(message)?;

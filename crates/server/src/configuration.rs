@@ -7,7 +7,8 @@ mod raw_value;
 
 use std::path::{Path, PathBuf};
 
-use roundtable_domain::{Registration, Settings};
+use roundtable_domain::limits::UPLOAD_GRACE;
+use roundtable_domain::{MediaSettings, Registration, Settings};
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
@@ -184,8 +185,29 @@ impl Configuration {
             let problem = "`certificate` and `key` must be set together";
             return Err(ConfigurationError::conflict("http.tls", problem));
         }
-        Ok(())
+        check_media(&self.settings.media)
     }
+}
+
+/// Rejects limits of uploads that contradict each other.
+fn check_media(media: &MediaSettings) -> Result<(), ConfigurationError> {
+    if media.directory.is_some() && media.s3.is_some() {
+        let problem = "files are either in a directory or in `media.s3`: remove one of the two";
+        return Err(ConfigurationError::conflict("media.directory", problem));
+    }
+    if media.account_bytes_max < media.image_bytes_max.max(media.video_bytes_max) {
+        let problem = "expected room for the largest file: raise it to `image-bytes-max` and \
+                       `video-bytes-max` or more";
+        return Err(ConfigurationError::conflict("media.account-bytes-max", problem));
+    }
+    if media.transfer_seconds > UPLOAD_GRACE.as_secs() {
+        let problem = format!(
+            "expected at most {}: afterwards, an upload that began in time has expired",
+            UPLOAD_GRACE.as_secs()
+        );
+        return Err(ConfigurationError::conflict("media.transfer-seconds", problem));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

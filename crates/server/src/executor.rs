@@ -4,7 +4,7 @@
 mod subscription;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
@@ -21,6 +21,7 @@ use crate::client_key::ClientKey;
 use crate::client_limits::{ClientGuard, ClientLimitReached, ClientLimits, ClientMaxima};
 use crate::documents;
 use crate::metrics::ServerMetrics;
+use crate::request_log::RequestLog;
 use crate::request_policy::AllowedOperations;
 use crate::scheduler::{Overloaded, Scheduler, WorkClass, is_small};
 use crate::shutdown::ShutdownSignal;
@@ -41,6 +42,7 @@ pub(crate) struct Executor {
     subscriptions: ClientLimits,
     reads: Arc<ReadPool>,
     answers: AnswerBudget,
+    log: Arc<RequestLog>,
     shutdown: ShutdownSignal,
 }
 
@@ -84,6 +86,7 @@ impl Executor {
         let subscriptions = ClientLimits::new(ClientMaxima { account, network });
         let answers = AnswerBudget::new(settings.answers_bytes_max);
         let reads = Arc::new(ReadPool::new(settings.reads_bytes_max));
+        let log = Arc::new(RequestLog::new(process.settings.log.request_sample));
         Ok(Self {
             process,
             schema,
@@ -93,8 +96,13 @@ impl Executor {
             subscriptions,
             reads,
             answers,
+            log,
             shutdown,
         })
+    }
+
+    pub(crate) fn request_log(&self) -> &RequestLog {
+        &self.log
     }
 
     pub(crate) fn limits(&self) -> &QueryLimits {
@@ -114,16 +122,18 @@ impl Executor {
         allowed: AllowedOperations,
         wants_cost: bool,
     ) -> ReservedAnswer {
+        let started = Instant::now();
         let records = wants_cost && self.process.settings.graphql.xray;
         let recorder = records.then(|| Arc::new(FieldRecorder::default()));
-        let answer = match self.prepare(request, client, allowed).await {
+        let (prepared, answer) = match self.prepare(request, client, allowed).await {
             Ok((prepared, _guard)) => {
-                let operation = self.operation(prepared, client, recorder.as_ref());
-                self.run(operation, recorder).await
+                let operation = self.operation(prepared.clone(), client, recorder.as_ref());
+                (Some(prepared), self.run(operation, recorder).await)
             }
-            Err(refused) => (*refused).into(),
+            Err(refused) => (None, (*refused).into()),
         };
         self.record(&answer.answer);
+        self.log.operation(prepared.as_ref(), answer.answer.error_codes(), started.elapsed());
         answer
     }
 
@@ -172,23 +182,22 @@ impl Executor {
         client: &ClientInfo,
         allowed: AllowedOperations,
     ) -> BoxStream<'static, ReservedAnswer> {
-        let (executor, client) = (self.clone(), client.clone());
+        let (executor, client, started) = (self.clone(), client.clone(), Instant::now());
         let answers = async move {
-            match executor.prepare(request, &client, allowed).await {
+            let (prepared, answer) = match executor.prepare(request, &client, allowed).await {
                 Ok((prepared, guard)) if prepared.is_subscription() => {
-                    subscription::answers(executor, prepared, client, guard)
+                    return subscription::answers(executor, prepared, client, guard);
                 }
                 Ok((prepared, _guard)) => {
-                    let operation = executor.operation(prepared, &client, None);
-                    let answer = executor.run(operation, None).await;
-                    executor.record(&answer.answer);
-                    stream::iter([answer]).boxed()
+                    let operation = executor.operation(prepared.clone(), &client, None);
+                    (Some(prepared), executor.run(operation, None).await)
                 }
-                Err(refused) => {
-                    executor.record(&refused);
-                    stream::iter([ReservedAnswer::from(*refused)]).boxed()
-                }
-            }
+                Err(refused) => (None, (*refused).into()),
+            };
+            executor.record(&answer.answer);
+            let codes = answer.answer.error_codes();
+            executor.log.operation(prepared.as_ref(), codes, started.elapsed());
+            stream::iter([answer]).boxed()
         };
         stream::once(answers).flatten().boxed()
     }

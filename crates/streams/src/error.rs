@@ -51,6 +51,7 @@ impl ProcessingError {
 fn table_error_class(error: &table::Error) -> ErrorClass {
     match error {
         table::Error::Unavailable { .. }
+        | table::Error::Denied { .. }
         | table::Error::WritesPaused { .. }
         | table::Error::WritesStopped { .. }
         | table::Error::Io { .. } => ErrorClass::Unavailable,

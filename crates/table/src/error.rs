@@ -34,6 +34,9 @@ pub enum Error {
     /// The backend did not respond, after retries. A write may or may not have happened.
     #[error("the table is unavailable: {detail}")]
     Unavailable { detail: String },
+    /// The credentials of this process do not permit the operation. Nothing was written.
+    #[error("access to the table {table:?} is denied: {detail}")]
+    Denied { table: String, detail: String },
     /// The reads of one request returned more than it may read.
     #[error("the request reads more than {bytes_max} bytes; ask for less at once")]
     ReadBudget { bytes_max: usize },

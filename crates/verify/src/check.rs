@@ -116,8 +116,8 @@ impl CheckRun<'_> {
             excused += self.check_mismatches(&portion, stream.as_ref()).await?;
         }
         if excused > 0 {
-            let what = "include expired notifications, until the store deletes those";
-            self.report.notes.push(format!("{excused} counters of unread notifications {what}"));
+            let what = "include expired notifications or uploads, until the store deletes those";
+            self.report.notes.push(format!("{excused} counters {what}"));
         }
         Ok(true)
     }

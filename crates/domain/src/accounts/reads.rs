@@ -37,7 +37,7 @@ impl UserCounts {
             UserCount::Following => &mut self.following,
             UserCount::Posts => &mut self.posts,
             UserCount::Xp => &mut self.xp,
-            UserCount::Unread => return,
+            UserCount::Unread | UserCount::MediaBytes | UserCount::PendingUploads => return,
         };
         *count = count.saturating_add(counter.count);
     }

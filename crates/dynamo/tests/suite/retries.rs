@@ -213,9 +213,7 @@ async fn failures_are_retried_and_then_reported_as_unavailable() {
     let denied = fault("AccessDeniedException");
     let server = CannedServer::start([(400, &*denied)]).await;
     let failed = server.table.get(Get::new(("a", "1"))).await;
-    assert!(
-        matches!(failed, Err(Error::Unavailable { detail }) if detail.contains("AccessDenied"))
-    );
+    assert!(matches!(failed, Err(Error::Denied { detail, .. }) if detail.contains("AccessDenied")));
     assert_eq!(server.requests().len(), 1);
 }
 

@@ -1,6 +1,8 @@
 //! Subscriptions: each event is read and answered with a permit, and waited for without one. A
 //! subscription ends with the credential of its client, which is checked at each event.
 
+use std::time::Instant;
+
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use roundtable_domain::Caller;
@@ -36,10 +38,16 @@ pub(super) fn answers(
     guard: ClientGuard,
 ) -> BoxStream<'static, ReservedAnswer> {
     let answers = async move {
-        match Subscription::open(&executor, prepared, &client, guard).await {
-            Ok(subscription) => subscription.answers(),
+        let started = Instant::now();
+        match Subscription::open(&executor, prepared.clone(), &client, guard).await {
+            Ok(subscription) => {
+                executor.log.operation(Some(&prepared), &[], started.elapsed());
+                subscription.answers()
+            }
             Err(failed) => {
                 executor.record(&failed.answer);
+                let codes = failed.answer.error_codes();
+                executor.log.operation(Some(&prepared), codes, started.elapsed());
                 stream::iter([*failed]).boxed()
             }
         }

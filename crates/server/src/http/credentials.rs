@@ -10,15 +10,12 @@ use roundtable_interface::ApiError;
 
 use super::AppState;
 use crate::authentication::ClientIdentity;
+use crate::connections::OpenConnection;
 use crate::tokens::invalid_token;
 
 /// An alternative header for API keys, as AppSync clients send them.
 const API_KEY: &str = "x-api-key";
 const FORWARDED_FOR: &str = "x-forwarded-for";
-
-/// The address of the other end of a connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PeerAddress(pub(crate) SocketAddr);
 
 /// Why the credential of an open connection counts no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,16 +55,23 @@ impl AppState {
         }
     }
 
+    /// Authenticates the client of a request. The connection of a valid credential is kept for its account.
     pub(super) async fn authenticate(
         &self,
         headers: &HeaderMap,
         extensions: &Extensions,
     ) -> Result<ClientIdentity, ApiError> {
         let credential = credential(headers)?;
-        self.process
+        let identity = self
+            .process
             .authenticator
             .authenticate(credential, self.client_address(headers, extensions))
-            .await
+            .await?;
+        let connection = extensions.get::<OpenConnection>();
+        if let (Some(caller), Some(connection)) = (&identity.client.caller, connection) {
+            connection.sign_in(&caller.user_id);
+        }
+        Ok(identity)
     }
 
     /// The client's address: the connection's peer, or what the installation's own proxies report.
@@ -76,7 +80,8 @@ impl AppState {
         headers: &HeaderMap,
         extensions: &Extensions,
     ) -> Option<IpAddr> {
-        let peer = extensions.get::<PeerAddress>().map(|PeerAddress(peer)| peer.ip());
+        let connection = extensions.get::<OpenConnection>();
+        let peer = connection.map(|connection| connection.peer().ip());
         let Some(place) = self.process.settings.http.proxies.checked_sub(1) else { return peer };
         let entry = forwarded_entry(headers, place);
         let address = entry.and_then(parse_address);

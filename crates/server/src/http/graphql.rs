@@ -12,6 +12,7 @@ use futures::poll;
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
+use tracing::Instrument as _;
 
 use super::AppState;
 use super::answer_body::ClientConnection;
@@ -52,7 +53,8 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
     let connection = ClientConnection::of(&app, &head);
     match body {
         GraphqlBody::Single(request) if wants_events(&head.headers) => {
-            sse::respond(&app, *request, identity, AllowedOperations::All, &connection)
+            let allowed = AllowedOperations::All;
+            sse::respond(&app, *request, identity, allowed, &connection, &head.extensions)
         }
         GraphqlBody::Single(request) => {
             let client = &identity.client;
@@ -65,7 +67,7 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         GraphqlBody::Batch(requests) => {
             let (sender, body) = connection.sender();
             let batch = Batch { requests, client: identity.client, wants_cost, permits };
-            tokio::spawn(batch.answer(app, sender));
+            tokio::spawn(batch.answer(app, sender).in_current_span());
             json_response(StatusCode::OK, JSON, body)
         }
     }
@@ -78,7 +80,7 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
         return match WebSocketUpgrade::from_request_parts(&mut head, &()).await {
             Ok(upgrade) => {
                 let address = app.client_address(&head.headers, &head.extensions);
-                websocket::open(app, upgrade, address)
+                websocket::open(app, upgrade, address, &head.extensions)
             }
             Err(_) => error_response(ApiError::bad_request("this is not a WebSocket handshake")),
         };
@@ -94,7 +96,7 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
     let connection = ClientConnection::of(&app, &head);
     if wants_events(&head.headers) {
         let allowed = AllowedOperations::QueriesAndSubscriptions;
-        return sse::respond(&app, request, identity, allowed, &connection);
+        return sse::respond(&app, request, identity, allowed, &connection, &head.extensions);
     }
     let answer = app
         .executor

@@ -2,22 +2,21 @@
 //! connection, `next` for each event and `complete` at the end. After a connection that ends without
 //! `complete`, the client reconnects.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderValue, header};
+use axum::http::{Extensions, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
-use roundtable_domain::Code;
 use roundtable_graphql::Request;
-use roundtable_interface::ApiError;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
+use tracing::Instrument as _;
 
 use super::AppState;
 use super::answer_body::{AnswerSender, ClientConnection};
+use super::live_connection::LiveConnection;
 use super::responses::error_response;
 use crate::answer_budget::ReservedAnswer;
 use crate::authentication::ClientIdentity;
@@ -33,12 +32,13 @@ pub(super) fn respond(
     identity: ClientIdentity,
     allowed: AllowedOperations,
     connection: &ClientConnection,
+    extensions: &Extensions,
 ) -> Response {
-    let Ok(permit) = Arc::clone(&app.live_permits).try_acquire_owned() else {
-        return error_response(ApiError::new(
-            Code::RateLimited,
-            "too many live connections; try again later",
-        ));
+    let live = LiveConnection::open(app, identity.client.address, extensions);
+    let live = live.and_then(|live| live.sign_in(&identity.client).map(|()| live));
+    let live = match live {
+        Ok(live) => live,
+        Err(error) => return error_response(error),
     };
     let settings = &app.process.settings.live;
     let (to, queue) = mpsc::channel(settings.buffer_max.max(1));
@@ -49,20 +49,21 @@ pub(super) fn respond(
     let (sender, body) = connection.sender();
     tokio::spawn(write_events(queue, sender));
     let app = app.clone();
-    tokio::spawn(async move {
-        let _guard = app.metrics.track_live_connection();
+    let serve = async move {
+        let (_guard, _work) = (app.metrics.track_live_connection(), live.work());
         let events = app.executor.execute_stream(request, &identity.client, allowed);
         let ended = async {
             tokio::select! {
                 _ = app.credential_end(&identity) => {}
                 () = app.shutdown.clone().triggered() => {}
+                () = live.displaced() => app.metrics.record_displaced_live_connection(),
             }
         };
         if send_events(events, ended, pace, &to).await == EventSend::TimedOut {
             app.metrics.record_slow_client();
         }
-        drop(permit);
-    });
+    };
+    tokio::spawn(serve.in_current_span());
     let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -146,6 +147,7 @@ async fn send(to: &mpsc::Sender<Bytes>, event: Bytes, limit: Duration) -> EventS
 mod tests {
     use futures::{FutureExt as _, stream};
     use roundtable_graphql::Answer;
+    use roundtable_interface::ApiError;
     use tokio::time::{Instant, sleep};
 
     use super::*;

@@ -9,6 +9,7 @@
 mod api_keys;
 mod bad_input;
 mod configuration;
+mod connections;
 mod cost;
 mod fair_shares;
 mod files;
@@ -23,7 +24,9 @@ mod revoked;
 mod signed_out;
 mod signing_in;
 mod store_outage;
+mod store_probes;
 mod test_server;
 mod tls;
 mod upgrade;
+mod upload_limits;
 mod websocket_client;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use dynoxide::Database;
 use reqwest::StatusCode;
-use roundtable_model::Secret;
-use roundtable_server::{Configuration, StoreKind};
+use roundtable_engine::Options;
+use roundtable_model::{SCHEMA, Secret};
+use roundtable_server::{Configuration, StoreKind, StoreSettings, open_store};
 use roundtable_table::SystemClock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -25,7 +26,29 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// A server with the tables of an installation.
     pub(crate) async fn start() -> Self {
+        let store = Self::empty().await;
+        let opened = store.open().await;
+        for shape in SCHEMA {
+            opened.create_table(shape.definition(shape.name)).await.unwrap();
+        }
+        store
+    }
+
+    /// The names of all tables.
+    pub(crate) async fn tables(&self) -> Vec<String> {
+        self.open().await.list_tables().await.unwrap()
+    }
+
+    async fn open(&self) -> roundtable_table::Store {
+        let endpoint = Some(self.url.clone());
+        let kind = StoreKind::Dynamodb;
+        let settings = StoreSettings { kind, endpoint, ..StoreSettings::default() };
+        open_store(&settings, Options::default()).await.unwrap().store
+    }
+
+    pub(crate) async fn empty() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let database = Database::memory().unwrap();
@@ -44,6 +67,7 @@ async fn readiness_reports_when_the_store_is_away_and_back() {
         all.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
         all.process.http.request_seconds = 1;
         all.process.http.drain_seconds = 1;
+        all.process.store.probe_seconds = 0;
     });
     let server = server.await;
     let token = server.sign_up("ana").await;

@@ -39,6 +39,12 @@ pub(super) enum CloseReason {
     DuplicateId,
     Unresponsive,
     TooSlow,
+    /// No operation has run for too long.
+    Idle,
+    /// The account has too many live connections.
+    TooManyConnections,
+    /// Another connection has got the place of this anonymous one.
+    Displaced,
     ShuttingDown,
 }
 
@@ -69,6 +75,14 @@ impl CloseReason {
             Self::DuplicateId => (4409, "a subscription with this id is already running"),
             Self::Unresponsive => (4408, "pings were not answered; reconnect"),
             Self::TooSlow => (1013, "you read too slowly; reconnect to receive the rest"),
+            Self::Idle => (4408, "no operation has run for too long; reconnect to run one"),
+            Self::TooManyConnections => {
+                (1013, "this account has too many live connections; close one first")
+            }
+            Self::Displaced => (
+                1013,
+                "the server has no room for anonymous connections; sign in, or reconnect later",
+            ),
             Self::ShuttingDown => (1001, "the server is shutting down; reconnect"),
         };
         Message::Close(Some(CloseFrame { code, reason: reason.into() }))
