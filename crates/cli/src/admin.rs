@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
-use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary};
+use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary, SignInLockSummary};
 
 use crate::CommandOutcome;
 use crate::config_args::choice_name;
@@ -23,6 +23,9 @@ Examples:
     /// Lists, shows and retries dead letters: changes and jobs that failed too often
     #[command(subcommand)]
     Dlq(DlqSubcommand),
+    /// Lists and clears pauses and locks after failed sign-ins
+    #[command(subcommand)]
+    Locks(LocksSubcommand),
     /// Turns fan-out on for a user or group: activities are copied into followers' feeds
     ///
     /// Feeds show the same with or without it; only the cost differs. It stays on until `demote`.
@@ -105,6 +108,42 @@ pub(crate) struct DlqRedriveArgs {
     installation: InstallationArgs,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum LocksSubcommand {
+    /// Lists who cannot sign in now because of failed sign-ins
+    ///
+    /// Reads the whole table of failed sign-ins.
+    #[command(after_help = "\
+Examples:
+  roundtable admin locks list
+  roundtable admin locks list ana@example.com")]
+    List(LocksListArgs),
+    /// Forgets the failed sign-ins of an account or network, which can then sign in again
+    ///
+    /// A device that the user has signed in on before is never locked because of others.
+    #[command(after_help = "\
+Examples:
+  roundtable admin locks clear ana@example.com
+  roundtable admin locks clear 192.0.2.7")]
+    Clear(LocksClearArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LocksListArgs {
+    /// An e-mail address or an IP address [default: all]
+    key: Option<String>,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LocksClearArgs {
+    /// An e-mail address or an IP address
+    key: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
 pub(crate) fn run(
     command: AdminSubcommand,
     out: &mut impl Write,
@@ -118,6 +157,12 @@ pub(crate) fn run(
         }
         AdminSubcommand::Demote(PromoteArgs { subject, installation }) => {
             (installation, AdminCommand::Promote { subject, enabled: false })
+        }
+        AdminSubcommand::Locks(LocksSubcommand::List(LocksListArgs { key, installation })) => {
+            (installation, AdminCommand::ListLocks { key })
+        }
+        AdminSubcommand::Locks(LocksSubcommand::Clear(LocksClearArgs { key, installation })) => {
+            (installation, AdminCommand::ClearLocks { key })
         }
         AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
             (installation, AdminCommand::ListDeadLetters)
@@ -167,6 +212,18 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         }
         AdminReply::Promoted { subject, enabled: false } => {
             writeln!(out, "{subject}: fan-out is off")?;
+        }
+        AdminReply::Locks { locks, total } => {
+            for SignInLockSummary { refused, failures, until } in locks {
+                writeln!(out, "{refused}\n    until {until}, after {failures} failures")?;
+            }
+            match total - locks.len().min(*total) {
+                0 => writeln!(out, "{total} locks")?,
+                more => writeln!(out, "… and {more} more; {total} locks")?,
+            }
+        }
+        AdminReply::LocksCleared { counts } => {
+            writeln!(out, "forgot {counts} counts of failed sign-ins")?;
         }
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }

@@ -3,8 +3,10 @@
 
 mod attempts;
 mod deletion;
+mod devices;
 mod invitations;
 mod keys;
+mod locks;
 mod names;
 mod passwords;
 mod profile;
@@ -25,6 +27,7 @@ use self::tokens::RefreshToken;
 use crate::access::{Permission, Relations, require};
 use crate::{Caller, Context, ServiceError, refusals};
 
+pub use self::devices::DeviceInput;
 pub use self::keys::{ApiKeyCaller, NewApiKey, STAFF_SCOPE};
 pub(crate) use self::passwords::PasswordHasher;
 pub use self::profile::ProfileChange;
@@ -70,6 +73,8 @@ pub struct SignedInUser {
     pub session_id: SessionId,
     /// The token for the next refresh; valid once.
     pub refresh_token: Secret,
+    /// The token by which the device is known at the next sign-in; `None` after a refresh.
+    pub device_token: Option<Secret>,
 }
 
 impl SignedInUser {
@@ -78,6 +83,7 @@ impl SignedInUser {
             caller: Caller::with_roles(user.id.clone(), &user.roles),
             session_id: token.session.clone(),
             refresh_token: token.text(),
+            device_token: None,
             user,
         }
     }

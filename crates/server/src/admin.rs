@@ -2,6 +2,7 @@
 //! its socket or the command line opens the store itself.
 
 mod disabled_media_store;
+mod sign_in_locks;
 
 use roundtable_domain_macros::boxed;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use roundtable_table::{Clock, Store, SystemClock};
 use serde::{Deserialize, Serialize};
 
 use self::disabled_media_store::DisabledMediaStore;
+pub use self::sign_in_locks::SignInLockSummary;
 use crate::backups;
 use crate::change_forwarding::ChangeForwarder;
 use crate::wiring::{StartError, processors};
@@ -48,6 +50,16 @@ pub enum AdminCommand {
         /// A user's nickname or id, or a group's id.
         subject: String,
         enabled: bool,
+    },
+    /// Lists the refusals of sign-ins that are in force.
+    #[serde(rename = "locks")]
+    ListLocks {
+        /// An e-mail address or a network address [default: all].
+        key: Option<String>,
+    },
+    /// Forgets the failed sign-ins of an e-mail address or network address.
+    ClearLocks {
+        key: String,
     },
     /// Copies the embedded store while it is in use.
     Backup {
@@ -84,6 +96,15 @@ pub enum AdminReply {
     Promoted {
         subject: String,
         enabled: bool,
+    },
+    Locks {
+        /// The first of them.
+        locks: Vec<SignInLockSummary>,
+        total: usize,
+    },
+    LocksCleared {
+        /// The counts of failures that were forgotten.
+        counts: usize,
     },
     BackedUp {
         /// The last sequence in the copy.
@@ -163,6 +184,8 @@ impl AdminService {
             AdminCommand::ShowDeadLetter { name } => self.show(&name).await,
             AdminCommand::Redrive { name, max } => self.redrive(name.as_deref(), max).await,
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
+            AdminCommand::ListLocks { key } => self.list_locks(key.as_deref()).await,
+            AdminCommand::ClearLocks { key } => self.clear_locks(&key).await,
             AdminCommand::Backup { into } => self.backup(into).await,
         }
     }

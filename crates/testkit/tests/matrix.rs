@@ -48,6 +48,8 @@ use user_actions::VARIANTS;
 /// viewer has already read.
 const INTERNAL: &[&str] = &[
     "accounts.grant",
+    "accounts.sign_in_locks",
+    "accounts.clear_sign_in_locks",
     "follows.grow_shards",
     "groups.disband",
     "groups.leave_all",

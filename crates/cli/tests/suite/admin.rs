@@ -42,6 +42,10 @@ fn administer(data: &Path) {
     done(data, "admin promote bo", "bo: fan-out is on\n");
     done(data, "admin demote bo", "bo: fan-out is off\n");
     refused(data, "admin promote nobody", "there is no such user or group");
+    done(data, "admin locks list", "0 locks\n");
+    done(data, "admin locks list ana@example.com", "0 locks\n");
+    done(data, "admin locks clear 192.0.2.1", "forgot 0 counts of failed sign-ins\n");
+    refused(data, "admin locks clear nobody", "key: expected an e-mail address");
     done(data, "admin dlq list", "0 dead letters\n");
     done(data, "admin dlq redrive", "0 succeeded, 0 failed again\n");
     refused(data, "admin dlq show fan-out", "expected a name as `dlq list` prints it");
@@ -134,6 +138,29 @@ fn a_dead_letter_is_listed_shown_and_redriven() {
     done(town.path(), &format!("admin dlq show {name}"), "{\"home\":\"ana\"} from the start\n");
     done(town.path(), &format!("admin dlq redrive {name}"), "1 succeeded, 0 failed again\n");
     done(town.path(), "admin dlq list", "0 dead letters\n");
+}
+
+#[test]
+fn locks_after_failed_sign_ins_are_listed_and_cleared() {
+    let directory = tempfile::tempdir().unwrap();
+    let wrong = roundtable_model::Secret::new("not the password");
+    stopped(directory.path(), roundtable_testkit::Town::settings(), async |town| {
+        let (accounts, email) = (town.accounts(), town.email("ana"));
+        // The clock of the town stands still, far in the future of the command's.
+        town.clock().set_ms(4_000_000_000_000);
+        for _ in 0..3 {
+            accounts.login(&email, &wrong, Some(town.address())).await.unwrap_err();
+        }
+    });
+    let list = on(directory.path(), "admin locks list ana@example.com");
+    assert_eq!((list.status, list.err.as_str()), (0, ""), "{}", list.out);
+    let lock =
+        "ana@example.com, from 192.0.2.1\n    until 2096-10-02T07:06:41.000Z, after 3 failures\n";
+    assert_eq!(list.out, format!("{lock}1 locks\n"));
+    done(directory.path(), "admin locks list", "1 locks\n");
+    done(directory.path(), "admin locks list 198.51.100.9", "0 locks\n");
+    done(directory.path(), "admin locks clear ana@example.com", "forgot 2 counts");
+    done(directory.path(), "admin locks list", "0 locks\n");
 }
 
 #[test]

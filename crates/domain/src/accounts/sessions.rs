@@ -11,6 +11,7 @@ use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
+use super::devices::DeviceWithToken;
 use super::tokens::{RefreshToken, TokenState};
 use super::{AccountError, Accounts, SignedInUser, require_session};
 use crate::account::{active_account_check, require_active};
@@ -91,6 +92,7 @@ impl Accounts {
         &self,
         user: User,
         credential: &Credential,
+        device: DeviceWithToken,
     ) -> Result<SignedInUser, AccountError> {
         let id: SessionId = self.context.ids().next();
         let token = RefreshToken::first(user.id.clone(), id.clone(), self.context.entropy());
@@ -110,6 +112,7 @@ impl Accounts {
                 attempt
                     .commit()
                     .with("session", session.create())
+                    .with("device", device.device.put())
                     .with("user", active_account_check(&user.id))
                     .with("credential", Credential::at(&user.id).check(unchanged.clone()))
                     .finish_or((), |_| Err(AccountError::WrongCredentials))
@@ -117,7 +120,8 @@ impl Accounts {
             })
             .await?;
         self.end_oldest_sessions(&user.id).await?;
-        Ok(SignedInUser::new(user, &token))
+        self.forget_oldest_devices(&device).await?;
+        Ok(SignedInUser { device_token: Some(device.token), ..SignedInUser::new(user, &token) })
     }
 
     /// Deletes sessions; returns how many still existed.

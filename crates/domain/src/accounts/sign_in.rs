@@ -9,6 +9,8 @@ use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::table::Write;
 use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
 
+use super::attempts::AttemptOrigin;
+use super::devices::DeviceInput;
 use super::passwords::{PasswordCheck, check_length, check_new};
 use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
 use crate::access::Permission;
@@ -17,18 +19,36 @@ use crate::{Caller, ServiceError};
 
 #[boxed]
 impl Accounts {
-    /// Signs a user in. Without an `address`, only the account's attempts are counted.
+    /// Signs a user in on a device that is not known. Without an `address`, the client is in this process.
     pub async fn login(
         &self,
         email: &Email,
         password: &Secret,
         address: Option<IpAddr>,
     ) -> Result<SignedInUser, AccountError> {
+        self.login_on(email, password, address, &DeviceInput::default()).await
+    }
+
+    /// Signs a user in. A token that is not one of this user's is ignored: the device is then unknown.
+    pub async fn login_on(
+        &self,
+        email: &Email,
+        password: &Secret,
+        address: Option<IpAddr>,
+        input: &DeviceInput,
+    ) -> Result<SignedInUser, AccountError> {
+        input.check()?;
         let lock = self.context.core().email_lock(email).get().await?;
         let user = lock.map(|lock| lock.user_id);
+        let known = self.known_device(user.as_ref(), input.token.as_ref()).await?;
+        let origin = match &known {
+            Some(device) => AttemptOrigin::KnownDevice(device),
+            None => AttemptOrigin::Stranger(address),
+        };
         let (user, credential) =
-            self.verify_password(email, user.as_ref(), password, address).await?;
-        self.open_session(user, &credential).await
+            self.verify_password(email, user.as_ref(), password, origin).await?;
+        let device = self.signed_in_device(&user.id, known, input);
+        self.open_session(user, &credential, device).await
     }
 
     /// Changes the caller's password and ends all sessions except `session`.
@@ -79,7 +99,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Returns the caller's credential after checking the password. These attempts count like
+    /// Returns the caller's credential after checking the password. These attempts are limited like
     /// sign-ins, so a stolen access token does not allow unlimited guesses.
     pub(super) async fn reauthenticate(
         &self,
@@ -87,7 +107,8 @@ impl Accounts {
         password: &Secret,
     ) -> Result<Credential, AccountError> {
         let email = me.email.as_ref().ok_or(AccountError::WrongPassword)?;
-        match self.verify_password(email, Some(&me.id), password, None).await {
+        let origin = AttemptOrigin::SignedIn(&me.id);
+        match self.verify_password(email, Some(&me.id), password, origin).await {
             Ok((_, credential)) => Ok(credential),
             Err(AccountError::WrongCredentials) => Err(AccountError::WrongPassword),
             Err(error) => Err(error),
@@ -100,10 +121,10 @@ impl Accounts {
         email: &Email,
         user: Option<&UserId>,
         password: &Secret,
-        address: Option<IpAddr>,
+        origin: AttemptOrigin<'_>,
     ) -> Result<(User, Credential), AccountError> {
         check_length("password", password)?;
-        let attempt = attempts::begin(&self.context, email, address).await?;
+        let attempt = attempts::begin(&self.context, email, origin).await?;
         let account = self.load_account(user).await?;
         let hash = account.as_ref().map(|(_, credential)| &credential.password_hash);
         let checked = self.context.passwords().check(password, hash).await?;

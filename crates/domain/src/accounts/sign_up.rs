@@ -12,6 +12,8 @@ use roundtable_model::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
+use super::attempts::AttemptOrigin;
+use super::devices::DeviceInput;
 use super::passwords::check_new;
 use super::{AccountError, Accounts, SignedInUser, names};
 use crate::Registration;
@@ -69,7 +71,8 @@ impl Accounts {
         let registered = self.context.run_once(
             request.as_ref(),
             async |outcome: SignUpOutcome| {
-                self.verify_password(email, Some(&outcome.user), password, address).await
+                let origin = AttemptOrigin::Stranger(address);
+                self.verify_password(email, Some(&outcome.user), password, origin).await
             },
             async |attempt| {
                 let invitation = self.check_admission(invitation.as_ref()).await?;
@@ -94,7 +97,8 @@ impl Accounts {
             },
         );
         let (user, credential) = registered.await?;
-        self.open_session(user, &credential).await
+        let device = self.signed_in_device(&user.id, None, &DeviceInput::default());
+        self.open_session(user, &credential, device).await
     }
 
     /// Refuses the registration where required, and returns the write that uses the invitation.

@@ -2,6 +2,7 @@
 
 mod crashes;
 mod deletion;
+mod devices;
 mod keys;
 mod lockout;
 mod passwords;

@@ -1,6 +1,6 @@
 //! Mutations of accounts, sessions, profiles, API keys and invitations.
 
-use roundtable_domain::{AccountError, NewMedia, ProfileChange, SignUp};
+use roundtable_domain::{AccountError, DeviceInput, NewMedia, ProfileChange, SignUp};
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
 use roundtable_interface::ApiError;
@@ -88,9 +88,12 @@ impl AccountMutations {
         context: &RequestContext,
         email: Email,
         password: String,
+        device_token: Option<String>,
+        device_label: Option<String>,
     ) -> Result<AuthPayload, ApiError> {
         let (accounts, address) = (context.services().accounts(), context.client().address);
-        let signed_in = accounts.login(&email, &Secret::new(password), address).await?;
+        let device = DeviceInput { token: device_token.map(Secret::new), label: device_label };
+        let signed_in = accounts.login_on(&email, &Secret::new(password), address, &device).await?;
         AuthPayload::issue(context, signed_in).await
     }
 

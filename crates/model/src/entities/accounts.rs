@@ -2,8 +2,8 @@
 //! password or token is ever stored.
 
 use crate::{
-    ApiKeyId, Expiry, Fields, InviteCode, Json, RequestCaller, RequestId, Secret, SessionId, Time,
-    UserId,
+    ApiKeyId, DeviceId, Expiry, Fields, InviteCode, Json, RequestCaller, RequestId, Secret,
+    SessionId, Time, UserId,
 };
 
 /// The hash that a password is checked against. It never leaves the accounts service.
@@ -33,6 +33,23 @@ pub struct Session {
     /// The time the token was issued.
     pub created_at: Time,
     /// The time the session expires.
+    pub ttl: Expiry,
+}
+
+/// A device that its user has signed in on. Its token proves only that, and gives no access: failed
+/// sign-ins of strangers are not counted against it.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct Device {
+    pub user_id: UserId,
+    pub id: DeviceId,
+    pub secret_hash: Secret,
+    /// The name that the client gave it.
+    pub label: Option<String>,
+    pub created_at: Time,
+    /// The time of the last sign-in.
+    pub used_at: Time,
+    /// The time it is forgotten if it is not used.
     pub ttl: Expiry,
 }
 

@@ -160,3 +160,53 @@ async fn api_keys_are_limited_to_their_scopes() {
     assert_eq!(crate::test_server::read(response).await.1["data"]["me"]["nickname"], "ana");
     server.stop().await;
 }
+
+/// Strangers in many networks lock an account for all devices but those that the user has signed in on.
+#[tokio::test]
+async fn strangers_cannot_lock_out_a_known_device() {
+    let (data, clock) = (tempfile::tempdir().unwrap(), ManualClock::at_ms(1_800_000_000_000));
+    let mut all = configuration(data.path());
+    all.process.http.proxies = 1;
+    all.settings.login.account_strangers_max = 12;
+    let clock = Arc::new(clock);
+    let server = TestServer::start(all, clock.clone()).await;
+    server.registered("ana").await;
+    let login = async |from: &str, password: &str, device: Option<&str>| {
+        let query =
+            "mutation ($password: String!, $device: String) { login(email: \"ana@example.org\",
+            password: $password, deviceToken: $device, deviceLabel: \"phone\") { deviceToken } }";
+        let variables = json!({ "password": password, "device": device });
+        let post = server.client.post(format!("{}/graphql", server.url));
+        let post = post.header("x-forwarded-for", from);
+        let body = json!({ "query": query, "variables": variables });
+        let response = post.json(&body).send().await.unwrap();
+        let retry =
+            response.headers().get("retry-after").map(|value| value.to_str().unwrap().parse());
+        (retry.map(Result::unwrap), crate::test_server::read(response).await.1)
+    };
+    let (_, first) = login("192.0.2.1", PASSWORD, None).await;
+    let device = first["data"]["login"]["deviceToken"].as_str().unwrap().to_owned();
+    let mut locked = false;
+    for network in 0..40 {
+        let (retry, response): (Option<u64>, _) =
+            login(&format!("2001:db8:0:{network}::1"), "wrong password", None).await;
+        match code(&response) {
+            "UNAUTHENTICATED" => {}
+            "RATE_LIMITED" => {
+                let seconds = retry.unwrap();
+                locked |= seconds > 64;
+                clock.advance_ms(if locked { 0 } else { seconds * 1000 });
+            }
+            other => panic!("{other}: {response}"),
+        }
+    }
+    assert!(locked, "many networks are bounded");
+    let (retry, refused) = login("192.0.2.1", PASSWORD, None).await;
+    assert_eq!(code(&refused), "RATE_LIMITED");
+    assert!(retry.unwrap() > 64, "{refused}");
+    for from in ["192.0.2.1", "203.0.113.9", "2001:db8:0:1::7"] {
+        let (_, known) = login(from, PASSWORD, Some(&device)).await;
+        assert_eq!(known["data"]["login"]["deviceToken"], device.as_str(), "{known}");
+    }
+    server.stop().await;
+}

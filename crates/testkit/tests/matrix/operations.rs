@@ -1,8 +1,8 @@
 //! The reads of a row, and operations with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, Code, Page, PageInput, Refusal, Registration, Settings, SignUp,
-    Statistics,
+    AccountError, Caller, Code, DeviceInput, Page, PageInput, Refusal, Registration, Settings,
+    SignUp, Statistics,
 };
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
@@ -175,6 +175,7 @@ impl Question<'_> {
                 shows(counts, |counts| counts.iter().any(Option::is_some))
             }
             "accounts.login"
+            | "accounts.login_on"
             | "accounts.refresh"
             | "accounts.authenticate"
             | "accounts.logout"
@@ -195,10 +196,16 @@ impl Question<'_> {
         let right = if *object == "wrong password" { wrong() } else { password() };
         let nothing = Secret::new("nothing");
         let device = name.map_or(&nothing, |name| &stage.devices[name].refresh_token);
+        let device_token = name.and_then(|name| stage.devices[name].device_token.as_ref());
         match self.operation {
             "accounts.login" => {
                 let email = town.email(name.unwrap_or("nobody"));
                 shows(accounts.login(&email, &right, None).await, |_| true)
+            }
+            "accounts.login_on" => {
+                let (email, token) = (town.email(name.unwrap_or("nobody")), device_token.cloned());
+                let input = DeviceInput { token, label: None };
+                shows(accounts.login_on(&email, &right, None, &input).await, |_| true)
             }
             "accounts.refresh" => shows(accounts.refresh(device).await, |_| true),
             "accounts.logout" => shows(accounts.logout(device).await, |was_in| was_in),

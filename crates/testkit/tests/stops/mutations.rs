@@ -1,6 +1,6 @@
 //! Every mutation, by a user who may do it.
 
-use roundtable_domain::{Caller, Code, NewPromotion, Promotions, Refusal};
+use roundtable_domain::{Caller, Code, DeviceInput, NewPromotion, Promotions, Refusal};
 use roundtable_model::{
     ActorId, ApiKeyId, GroupId, GroupRole, ModerationStatus, PostId, PromotionReason, RequestId,
     Role, Secret, SessionId, UserId, Visibility,
@@ -30,6 +30,8 @@ pub(crate) enum Mutation {
     Webhooks(Caller, WebhookMutation),
     Register,
     Login,
+    LoginOn(Secret),
+    ClearLocks,
     Refresh(Secret),
     Logout(Secret),
     LogoutSession(Caller, SessionId),
@@ -71,6 +73,8 @@ impl Mutation {
             Self::Webhooks(_, mutation) => mutation.operation(),
             Self::Register => "accounts.register",
             Self::Login => "accounts.login",
+            Self::LoginOn(_) => "accounts.login_on",
+            Self::ClearLocks => "accounts.clear_sign_in_locks",
             Self::Refresh(_) => "accounts.refresh",
             Self::Logout(_) => "accounts.logout",
             Self::LogoutSession(..) => "accounts.logout_session",
@@ -121,6 +125,12 @@ impl Mutation {
                 reduce(accounts.register(&town.sign_up_form("tom"), None, request).await)
             }
             Self::Login => reduce(accounts.login(&town.email("sue"), &password, None).await),
+            Self::LoginOn(token) => {
+                let device = DeviceInput { token: Some(token.clone()), label: None };
+                let email = town.email("sue");
+                reduce(accounts.login_on(&email, &password, None, &device).await)
+            }
+            Self::ClearLocks => reduce(accounts.clear_sign_in_locks("sue@example.com").await),
             Self::Refresh(token) => reduce(accounts.refresh(token).await),
             Self::Logout(token) => reduce(accounts.logout(token).await),
             Self::LogoutSession(caller, session) => {
@@ -243,6 +253,8 @@ pub(crate) fn account_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
     mutations.extend([
         Mutation::Register,
         Mutation::Login,
+        Mutation::LoginOn(sue.device_token.clone().unwrap()),
+        Mutation::ClearLocks,
         Mutation::Refresh(sue.refresh_token.clone()),
         Mutation::Logout(sue.refresh_token.clone()),
         Mutation::LogoutSession(caller.clone(), session.clone()),
