@@ -8,6 +8,7 @@ mod invitations;
 mod keys;
 mod locks;
 mod names;
+mod nicknames;
 mod passwords;
 mod profile;
 mod reads;

@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 use super::attempts::AttemptOrigin;
 use super::devices::DeviceInput;
 use super::passwords::check_new;
-use super::{AccountError, Accounts, SignedInUser, names};
+use super::{AccountError, Accounts, SignedInUser, names, nicknames};
 use crate::Registration;
 use crate::ServiceError;
 use crate::limits::{NAME_CHARS_MAX, check_text};
@@ -41,6 +41,7 @@ struct SignUpOutcome {
 
 impl SignUp {
     fn check(&self) -> Result<(), ServiceError> {
+        nicknames::check_new(&self.nickname)?;
         check_new("password", &self.password)?;
         check_text("fullName", self.full_name.as_deref().unwrap_or_default(), NAME_CHARS_MAX)?;
         check_text("language", self.language.as_deref().unwrap_or_default(), NAME_CHARS_MAX)

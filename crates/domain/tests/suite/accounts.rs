@@ -5,6 +5,7 @@ mod deletion;
 mod devices;
 mod keys;
 mod lockout;
+mod nicknames;
 mod passwords;
 mod profiles;
 mod rates;

@@ -210,3 +210,26 @@ async fn strangers_cannot_lock_out_a_known_device() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn new_nicknames_follow_the_rule() {
+    let server = TestServer::fresh().await;
+    for (nickname, part) in [
+        ("аdmin", "one script"),
+        ("ana\u{202e}nimda", "U+202E"),
+        ("Ana B", "U+0020"),
+        ("<i>ana</i>", "letters, digits"),
+        ("moderator", "not reserved"),
+    ] {
+        let input =
+            json!({ "email": "ana@example.org", "password": PASSWORD, "nickname": nickname });
+        let (_, response) = server.ask_with(None, REGISTER, json!({ "input": input })).await;
+        assert_eq!(code(&response), "BAD_REQUEST", "{nickname}: {response}");
+        let message = response["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains(part), "{nickname}: {message}");
+    }
+    let input = json!({ "email": "ana@example.org", "password": PASSWORD, "nickname": "мария_2" });
+    let (_, response) = server.ask_with(None, REGISTER, json!({ "input": input })).await;
+    assert_eq!(response["data"]["register"]["user"]["nickname"], "мария_2", "{response}");
+    server.stop().await;
+}
