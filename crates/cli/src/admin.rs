@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
-use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary, SignInLockSummary};
+use roundtable_server::{
+    AdminCommand, AdminReply, DeadLetterSummary, IdentitySummary, SignInLockSummary,
+};
 
 use crate::CommandOutcome;
 use crate::config_args::choice_name;
@@ -26,6 +28,9 @@ Examples:
     /// Lists and clears pauses and locks after failed sign-ins
     #[command(subcommand)]
     Locks(LocksSubcommand),
+    /// Lists, links and unlinks users' identities at an external issuer (OIDC)
+    #[command(subcommand)]
+    Identity(IdentitySubcommand),
     /// Turns fan-out on for a user or group: activities are copied into followers' feeds
     ///
     /// Feeds show the same with or without it; only the cost differs. It stays on until `demote`.
@@ -144,6 +149,53 @@ pub(crate) struct LocksClearArgs {
     installation: InstallationArgs,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum IdentitySubcommand {
+    /// Lists the identities that are linked to a user
+    #[command(after_help = "Example:\n  roundtable admin identity list ana")]
+    List(IdentityListArgs),
+    /// Links an identity to a user, whom its tokens then authenticate
+    ///
+    /// Make sure that the user is the person whom the issuer identifies: whoever has such a token has the
+    /// account.
+    #[command(after_help = "\
+Example:
+  roundtable admin identity link ana https://login.example.org 248289761001")]
+    Link(IdentityArgs),
+    /// Unlinks an identity from a user
+    #[command(after_help = "\
+Example:
+  roundtable admin identity unlink ana https://login.example.org 248289761001")]
+    Unlink(IdentityArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IdentityListArgs {
+    /// The user's nickname
+    nickname: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IdentityArgs {
+    /// The user's nickname
+    nickname: String,
+    /// The issuer, as in the claim `iss` of its tokens
+    issuer: String,
+    /// The issuer's id of the person, as in the claim `sub` of its tokens
+    subject: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+impl IdentityArgs {
+    fn command(self, linked: bool) -> (InstallationArgs, AdminCommand) {
+        let Self { nickname, issuer, subject, installation } = self;
+        (installation, AdminCommand::LinkIdentity { nickname, issuer, subject, linked })
+    }
+}
+
 pub(crate) fn run(
     command: AdminSubcommand,
     out: &mut impl Write,
@@ -163,6 +215,14 @@ pub(crate) fn run(
         }
         AdminSubcommand::Locks(LocksSubcommand::Clear(LocksClearArgs { key, installation })) => {
             (installation, AdminCommand::ClearLocks { key })
+        }
+        AdminSubcommand::Identity(IdentitySubcommand::List(arguments)) => {
+            let IdentityListArgs { nickname, installation } = arguments;
+            (installation, AdminCommand::ListIdentities { nickname })
+        }
+        AdminSubcommand::Identity(IdentitySubcommand::Link(arguments)) => arguments.command(true),
+        AdminSubcommand::Identity(IdentitySubcommand::Unlink(arguments)) => {
+            arguments.command(false)
         }
         AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
             (installation, AdminCommand::ListDeadLetters)
@@ -225,6 +285,14 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         AdminReply::LocksCleared { counts } => {
             writeln!(out, "forgot {counts} counts of failed sign-ins")?;
         }
+        AdminReply::Identities { identities } => {
+            for IdentitySummary { issuer, subject, linked_at } in identities {
+                writeln!(out, "{issuer} {subject}\n    linked at {linked_at}")?;
+            }
+            writeln!(out, "{} identities", identities.len())?;
+        }
+        AdminReply::IdentityLinked { linked: true } => writeln!(out, "linked")?,
+        AdminReply::IdentityLinked { linked: false } => writeln!(out, "unlinked")?,
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }
     Ok(CommandOutcome::Success)

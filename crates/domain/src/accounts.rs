@@ -4,6 +4,7 @@
 mod attempts;
 mod deletion;
 mod devices;
+mod identities;
 mod invitations;
 mod keys;
 mod locks;
@@ -29,6 +30,7 @@ use crate::access::{Permission, Relations, require};
 use crate::{Caller, Context, ServiceError, refusals};
 
 pub use self::devices::DeviceInput;
+pub use self::identities::ExternalIdentity;
 pub use self::keys::{ApiKeyCaller, NewApiKey, STAFF_SCOPE};
 pub(crate) use self::passwords::PasswordHasher;
 pub use self::profile::ProfileChange;
@@ -48,6 +50,10 @@ refusals! {
         WrongPassword: Unauthenticated = "the password is wrong",
         SessionEnded: Unauthenticated = "this session has ended; sign in again",
         InvalidApiKey: Unauthenticated = "this API key is not valid",
+        EmailNotVerified: BadRequest = "your issuer has not verified your e-mail address (`email_verified`); verify it there, and get a new token",
+        EmailMismatch: BadRequest = "your issuer has verified another e-mail address than this one",
+        IdentityTaken: Conflict = "this identity is linked to another account; an operator can unlink it",
+        TooManyIdentities: Conflict = "this account has reached the maximum number of linked identities; an operator can unlink one",
         NoSuchUser: NotFound = "there is no such user",
         NoSuchKey: NotFound = "you have no such API key",
         TooManyKeys: Conflict = "you have reached the maximum number of API keys; revoke one first",

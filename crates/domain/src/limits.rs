@@ -53,6 +53,8 @@ pub const SESSIONS_MAX: usize = 100;
 pub const DEVICES_MAX: usize = 50;
 /// Days until a device that its user does not sign in on is forgotten.
 pub const DEVICE_DAYS_MAX: u64 = 365;
+/// Identities at external issuers that are linked to one account.
+pub const IDENTITIES_MAX: usize = 10;
 pub const API_KEYS_MAX: usize = 50;
 pub const SCOPES_MAX: usize = 20;
 /// Users who can sign up with one invitation.

@@ -11,7 +11,7 @@ use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
     Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device, EmailLock,
     FeedHorizon, FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency,
-    Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock,
+    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock,
     Notification, Offer, Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room,
     RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter,
     Webhook, XpEntry,
@@ -19,11 +19,11 @@ use crate::entities::{
 use crate::shape::TableShape;
 use crate::{
     ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompactDay, CompanyId, Days,
-    DeviceId, Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey,
-    LoginName, MediaKey, MessageId, MilestoneId, ModerationStatus, Nickname, NotificationId,
-    OfferId, PostId, ProcessorName, Purpose, QuestId, Queue, RequestCaller, RequestId, RoomId,
-    SessionId, Shard, Shards, StreamShard, SubjectId, Tag, TaskId, ThreadId, Time, UserCount,
-    UserId, WebhookId, single_table,
+    DeviceId, Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, IssuerName,
+    IssuerSubject, JobId, LoginKey, LoginName, MediaKey, MessageId, MilestoneId, ModerationStatus,
+    Nickname, NotificationId, OfferId, PostId, ProcessorName, Purpose, QuestId, Queue,
+    RequestCaller, RequestId, RoomId, SessionId, Shard, Shards, StreamShard, SubjectId, Tag,
+    TaskId, ThreadId, Time, UserCount, UserId, WebhookId, single_table,
 };
 
 single_table! {
@@ -54,6 +54,11 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     /// A device that its user has signed in on.
     Device(user_id: UserId, id: DeviceId) of (user_id) {
         main                    => "USER#{user_id}",                    "DEVICE#{id}";
+    }
+    /// A person as an external issuer identifies them.
+    Identity(issuer: IssuerName, subject: IssuerSubject) + (user_id, created_at) of (user_id) {
+        main                    => "IDENTITY#{issuer}#{subject}",       "IDENTITY";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Identity#{created_at}";
     }
     /// A code that lets new users sign up.
     Invitation(code: InviteCode)  { main => "INVITE#{code}",            "INVITE"; }
@@ -265,6 +270,8 @@ access_patterns {
     session(user: UserId, id: SessionId)         => main, "USER#{user}", "SESSION#{id}", strong -> Session;
     devices(user: UserId)                        => main, "USER#{user}", begins "DEVICE#", asc, strong -> Device;
     device(user: UserId, id: DeviceId)           => main, "USER#{user}", "DEVICE#{id}", strong -> Device;
+    identity(issuer: IssuerName, subject: IssuerSubject) => main, "IDENTITY#{issuer}#{subject}", "IDENTITY", strong -> Identity;
+    identities_of(user: UserId)                  => gsi1, "USER#{user}", begins "ENTITY#Identity#", asc -> Identity;
     invitation(code: InviteCode)                 => main, "INVITE#{code}", "INVITE", strong -> Invitation;
     api_keys(user: UserId)                       => main, "USER#{user}", begins "APIKEY#", asc, strong -> ApiKey;
     api_key(user: UserId, id: ApiKeyId)          => main, "USER#{user}", "APIKEY#{id}", strong -> ApiKey;

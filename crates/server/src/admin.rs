@@ -2,6 +2,7 @@
 //! its socket or the command line opens the store itself.
 
 mod disabled_media_store;
+mod identities;
 mod sign_in_locks;
 
 use roundtable_domain_macros::boxed;
@@ -17,6 +18,7 @@ use roundtable_table::{Clock, Store, SystemClock};
 use serde::{Deserialize, Serialize};
 
 use self::disabled_media_store::DisabledMediaStore;
+pub use self::identities::IdentitySummary;
 pub use self::sign_in_locks::SignInLockSummary;
 use crate::backups;
 use crate::change_forwarding::ChangeForwarder;
@@ -60,6 +62,20 @@ pub enum AdminCommand {
     /// Forgets the failed sign-ins of an e-mail address or network address.
     ClearLocks {
         key: String,
+    },
+    /// Lists the identities at external issuers that are linked to a user.
+    #[serde(rename = "identities")]
+    ListIdentities {
+        nickname: String,
+    },
+    /// Links an identity to a user, or unlinks it.
+    LinkIdentity {
+        nickname: String,
+        /// The `iss` of its tokens.
+        issuer: String,
+        /// The `sub` of its tokens.
+        subject: String,
+        linked: bool,
     },
     /// Copies the embedded store while it is in use.
     Backup {
@@ -105,6 +121,12 @@ pub enum AdminReply {
     LocksCleared {
         /// The counts of failures that were forgotten.
         counts: usize,
+    },
+    Identities {
+        identities: Vec<IdentitySummary>,
+    },
+    IdentityLinked {
+        linked: bool,
     },
     BackedUp {
         /// The last sequence in the copy.
@@ -186,6 +208,10 @@ impl AdminService {
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
             AdminCommand::ListLocks { key } => self.list_locks(key.as_deref()).await,
             AdminCommand::ClearLocks { key } => self.clear_locks(&key).await,
+            AdminCommand::ListIdentities { nickname } => self.list_identities(&nickname).await,
+            AdminCommand::LinkIdentity { nickname, issuer, subject, linked } => {
+                self.link_identity(&nickname, &issuer, &subject, linked).await
+            }
             AdminCommand::Backup { into } => self.backup(into).await,
         }
     }

@@ -170,11 +170,6 @@ impl Configuration {
             );
             return Err(ConfigurationError::conflict("sign-in.audience", problem));
         }
-        if sign_in.oidc.is_some() && self.settings.registration == Registration::Open {
-            let problem = "expected `invitation` or `closed` with `sign-in.oidc`: otherwise a stranger could \
-                           sign up with a user's address and own the account that the user's token opens";
-            return Err(ConfigurationError::conflict("registration", problem));
-        }
         if http.bodies_bytes_max < http.body_bytes_max {
             let problem =
                 "expected room for one body at least: raise it to `body-bytes-max` or more";

@@ -42,7 +42,9 @@ mod wiring;
 mod worker_leases;
 mod xray;
 
-pub use admin::{AdminCommand, AdminReply, AdminService, DeadLetterSummary, SignInLockSummary};
+pub use admin::{
+    AdminCommand, AdminReply, AdminService, DeadLetterSummary, IdentitySummary, SignInLockSummary,
+};
 pub use admin_socket::{AdminSocketError, send_command};
 pub use backups::{CopyError, backup, copy_secret_and_media, restore};
 pub use configuration::{

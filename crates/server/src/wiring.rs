@@ -22,7 +22,7 @@ use crate::configuration::{
     Configuration, ConfigurationError, ProcessRole, ProcessSettings, StoreKind,
 };
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
-use crate::oidc::OidcIssuer;
+use crate::oidc::{OidcIdentities, OidcIssuer};
 use crate::optional_parts::S3;
 use crate::relay::{RelayClient, RelayServer};
 use crate::seal::Seal;
@@ -133,7 +133,7 @@ impl Process {
         let runner = build_runner(&context, &media, workers.as_ref(), forwarder)?;
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
-        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc);
+        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc.clone());
         let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
             .ok_or(KeyError::CannotCreate)?;
         let services = Services {
@@ -141,6 +141,7 @@ impl Process {
             bus,
             media: MediaFiles::new(context.clone(), media),
             issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
+            identities: Arc::new(OidcIdentities(oidc)),
             streams: Arc::new(StreamStatus::new(context.clone(), runner.clone())),
             cursors: Arc::new(cursors),
             context,

@@ -42,6 +42,13 @@ fn administer(data: &Path) {
     done(data, "admin promote bo", "bo: fan-out is on\n");
     done(data, "admin demote bo", "bo: fan-out is off\n");
     refused(data, "admin promote nobody", "there is no such user or group");
+    let identity = "https://login.example.org 248289761001";
+    refused(data, &format!("admin identity unlink ana {identity}"), "ana has no such identity");
+    done(data, &format!("admin identity link ana {identity}"), "linked\n");
+    refused(data, &format!("admin identity link bo {identity}"), "linked to another account");
+    done(data, "admin identity list ana", &format!("{identity}\n    linked at 20"));
+    done(data, &format!("admin identity unlink ana {identity}"), "unlinked\n");
+    done(data, "admin identity list ana", "0 identities\n");
     done(data, "admin locks list", "0 locks\n");
     done(data, "admin locks list ana@example.com", "0 locks\n");
     done(data, "admin locks clear 192.0.2.1", "forgot 0 counts of failed sign-ins\n");

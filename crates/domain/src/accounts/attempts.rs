@@ -27,7 +27,7 @@ use crate::{Context, ServiceError};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AttemptOrigin<'a> {
     /// A client that presents no device token; without an address it is in this process.
-    Stranger(Option<IpAddr>),
+    Stranger { email: &'a Email, address: Option<IpAddr> },
     /// A device that the user has signed in on before.
     KnownDevice(&'a Device),
     /// A user who is signed in and repeats the password.
@@ -41,11 +41,10 @@ pub(super) struct PendingLogin(Vec<AttemptCounter>);
 /// Counts an attempt, or refuses it during a pause or lock.
 pub(super) async fn begin(
     context: &Context,
-    email: &Email,
     origin: AttemptOrigin<'_>,
 ) -> Result<PendingLogin, ServiceError> {
     let mut counted = PendingLogin(Vec::new());
-    for limit in limits(context, email, origin) {
+    for limit in limits(context, origin) {
         match AttemptCounter::increment(context, limit).await {
             Ok(counter) => counted.0.push(counter),
             Err(refused) => {
@@ -59,7 +58,7 @@ pub(super) async fn begin(
 
 /// The limits that apply to an attempt. The widest comes first: what a locked network tries is not
 /// counted against an account.
-fn limits(context: &Context, email: &Email, origin: AttemptOrigin<'_>) -> Vec<AttemptLimit> {
+fn limits(context: &Context, origin: AttemptOrigin<'_>) -> Vec<AttemptLimit> {
     let login = &context.settings().login;
     let own = |kind, subject| AttemptLimit {
         kind,
@@ -74,7 +73,7 @@ fn limits(context: &Context, email: &Email, origin: AttemptOrigin<'_>) -> Vec<At
             vec![own(LoginKey::Device, (&device.user_id, &device.id).into())]
         }
         AttemptOrigin::SignedIn(user) => vec![own(LoginKey::User, user.into())],
-        AttemptOrigin::Stranger(address) => {
+        AttemptOrigin::Stranger { email, address } => {
             let network = address.map(network);
             let from_network = network
                 .map(|network| shared(LoginKey::Ip, network.into(), login.address_failures_max));

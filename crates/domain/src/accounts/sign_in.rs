@@ -43,10 +43,9 @@ impl Accounts {
         let known = self.known_device(user.as_ref(), input.token.as_ref()).await?;
         let origin = match &known {
             Some(device) => AttemptOrigin::KnownDevice(device),
-            None => AttemptOrigin::Stranger(address),
+            None => AttemptOrigin::Stranger { email, address },
         };
-        let (user, credential) =
-            self.verify_password(email, user.as_ref(), password, origin).await?;
+        let (user, credential) = self.verify_password(user.as_ref(), password, origin).await?;
         let device = self.signed_in_device(&user.id, known, input);
         self.open_session(user, &credential, device).await
     }
@@ -106,9 +105,8 @@ impl Accounts {
         me: &User,
         password: &Secret,
     ) -> Result<Credential, AccountError> {
-        let email = me.email.as_ref().ok_or(AccountError::WrongPassword)?;
         let origin = AttemptOrigin::SignedIn(&me.id);
-        match self.verify_password(email, Some(&me.id), password, origin).await {
+        match self.verify_password(Some(&me.id), password, origin).await {
             Ok((_, credential)) => Ok(credential),
             Err(AccountError::WrongCredentials) => Err(AccountError::WrongPassword),
             Err(error) => Err(error),
@@ -118,13 +116,12 @@ impl Accounts {
     /// Counts the attempt, then checks the password.
     pub(super) async fn verify_password(
         &self,
-        email: &Email,
         user: Option<&UserId>,
         password: &Secret,
         origin: AttemptOrigin<'_>,
     ) -> Result<(User, Credential), AccountError> {
         check_length("password", password)?;
-        let attempt = attempts::begin(&self.context, email, origin).await?;
+        let attempt = attempts::begin(&self.context, origin).await?;
         let account = self.load_account(user).await?;
         let hash = account.as_ref().map(|(_, credential)| &credential.password_hash);
         let checked = self.context.passwords().check(password, hash).await?;

@@ -3,6 +3,7 @@
 mod crashes;
 mod deletion;
 mod devices;
+mod identities;
 mod keys;
 mod lockout;
 mod nicknames;

@@ -3,8 +3,8 @@
 use super::cast::{ANA, BO, CLEO, DAN, POST, POSTED_AT};
 use super::{read, read_all};
 use crate::entities::{
-    ApiKey, Block, Credential, Device, EmailLock, Follow, HandleLock, Idempotency, Invitation,
-    Media, NickLock, Session, User, UserCounter,
+    ApiKey, Block, Credential, Device, EmailLock, Follow, HandleLock, Idempotency, Identity,
+    Invitation, Media, NickLock, Session, User, UserCounter,
 };
 use crate::{
     ActorType, Expiry, FollowStatus, Role, Secret, Shard, Shards, Tier, UserCount, UserStatus,
@@ -72,7 +72,12 @@ pub fn user() -> User {
 }
 
 pub fn email_lock() -> EmailLock {
-    EmailLock { email: read(EMAIL), user_id: read(ANA), created_at: read(SIGNED_UP_AT) }
+    EmailLock {
+        email: read(EMAIL),
+        user_id: read(ANA),
+        created_at: read(SIGNED_UP_AT),
+        proved_at: None,
+    }
 }
 
 pub fn nick_lock() -> NickLock {
@@ -127,6 +132,16 @@ pub fn device() -> Device {
         created_at: read("2025-01-20T06:31:08.552Z"),
         used_at: read("2025-01-27T05:59:30.281Z"),
         ttl: Expiry::at_seconds(1_769_493_571),
+    }
+}
+
+/// Ana at the issuer of her university.
+pub fn identity() -> Identity {
+    Identity {
+        issuer: read("https://login.uni.example"),
+        subject: read("8b1f0c52-6c3e-4f0e-9d57-2f1c0a7be4d3"),
+        user_id: read(ANA),
+        created_at: read("2025-01-07T18:20:11.907Z"),
     }
 }
 

@@ -1,11 +1,11 @@
 //! The reads of a row, and operations with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, Code, DeviceInput, Page, PageInput, Refusal, Registration, Settings,
-    SignUp, Statistics,
+    AccountError, Caller, Code, DeviceInput, ExternalIdentity, Page, PageInput, Refusal,
+    Registration, Settings, SignUp, Statistics,
 };
 use roundtable_model::table::Order;
-use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
+use roundtable_model::{ActorId, CaseId, Email, ModerationStatus, Secret, UserId};
 use roundtable_testkit::Town;
 
 use super::feeds;
@@ -176,6 +176,7 @@ impl Question<'_> {
             }
             "accounts.login"
             | "accounts.login_on"
+            | "accounts.link_identity"
             | "accounts.refresh"
             | "accounts.authenticate"
             | "accounts.logout"
@@ -206,6 +207,10 @@ impl Question<'_> {
                 let (email, token) = (town.email(name.unwrap_or("nobody")), device_token.cloned());
                 let input = DeviceInput { token, label: None };
                 shows(accounts.login_on(&email, &right, None, &input).await, |_| true)
+            }
+            "accounts.link_identity" => {
+                let identity = identity(&town.email(name.unwrap_or("nobody")));
+                shows(accounts.link_identity(&identity, &right, None).await, |()| true)
             }
             "accounts.refresh" => shows(accounts.refresh(device).await, |_| true),
             "accounts.logout" => shows(accounts.logout(device).await, |was_in| was_in),
@@ -262,6 +267,12 @@ impl Question<'_> {
                 let name = if *object == "taken name" { "tom" } else { "elsewhere" };
                 let changed: Result<_, AccountError> =
                     accounts.change_email(caller, &known, &town.email(name)).await;
+                shows(changed, |_| true)
+            }
+            "accounts.change_email_to_proved" => {
+                let email = town.email("elsewhere");
+                let proof = identity(&email);
+                let changed = accounts.change_email_to_proved(caller, &known, &email, &proof).await;
                 shows(changed, |_| true)
             }
             _ => self.unknown(),
@@ -480,4 +491,13 @@ fn status(object: &str) -> Option<ModerationStatus> {
 
 fn wrong() -> Secret {
     Secret::new("not the one")
+}
+
+/// A person whose address an external issuer has verified.
+fn identity(email: &Email) -> ExternalIdentity {
+    ExternalIdentity {
+        issuer: "https://login.example.org".parse().unwrap(),
+        subject: "s-1".parse().unwrap(),
+        email: Some(email.clone()),
+    }
 }
