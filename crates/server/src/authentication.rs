@@ -99,6 +99,6 @@ impl Authenticator {
         };
         let user = user.ok_or_else(not_linked)?;
         let roles = self.roles(&user).await?;
-        Ok(Caller { user_id: user, roles, scopes: None })
+        Ok(Caller { roles, ..Caller::with_roles(user, &[]) })
     }
 }

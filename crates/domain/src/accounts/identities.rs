@@ -70,9 +70,11 @@ impl Accounts {
         let user = lock.map(|lock| lock.user_id);
         let origin = AttemptOrigin::Stranger { email, address };
         let (user, credential) = self.verify_password(user.as_ref(), password, origin).await?;
-        let proved = EmailLock::at(email).patch();
-        let proved = proved.set(EmailLock::PROVED_AT, &Some(self.context.now()));
-        let proved = proved.when(EmailLock::USER_ID.is(&user.id));
+        let proved: Write = EmailLock::at(email)
+            .patch()
+            .set(EmailLock::PROVED_AT, &Some(self.context.now()))
+            .when(EmailLock::USER_ID.is(&user.id))
+            .into();
         let unchanged = Credential::PASSWORD_HASH.is(&credential.password_hash);
         self.context
             .retry(async |attempt| {

@@ -18,7 +18,6 @@ use super::identities::{ExternalIdentity, IDENTITY};
 use super::passwords::check_new;
 use super::{AccountError, Accounts, SignedInUser, names, nicknames};
 use crate::Registration;
-use crate::ServiceError;
 use crate::limits::{NAME_CHARS_MAX, check_text};
 
 #[derive(Clone, Debug)]

@@ -129,7 +129,7 @@ pub fn device() -> Device {
             "9b02c41df7a85e6630f1d2c94b7e8a5f1c6d3e0b2a4988776f5e4d3c2b1a0f9e",
         ),
         label: Some("Ana's phone".into()),
-        created_at: read("2025-01-20T06:31:08.552Z"),
+        created_at: read("2025-01-20T06:58:12.744Z"),
         used_at: read("2025-01-27T05:59:30.281Z"),
         ttl: Expiry::at_seconds(1_769_493_571),
     }

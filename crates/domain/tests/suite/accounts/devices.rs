@@ -157,16 +157,15 @@ async fn the_least_recently_used_devices_are_forgotten() {
 /// A user who is signed in can repeat the password while strangers are refused; those failures have a
 /// limit of their own.
 #[tokio::test]
-async fn strangers_cannot_stop_a_change_of_password() {
+async fn strangers_cannot_stop_a_change_of_address() {
     let town = town(few()).await;
     let ana = signed_in(&town, "phone").await;
     lock_for_strangers(&town).await;
-    let (accounts, old, new) = (town.accounts(), town.password("ana"), Secret::new("another one"));
-    let session = Some(&ana.session_id);
-    accounts.change_password(&ana.caller, session, &old, &new).await.unwrap();
+    let (accounts, right, next) = (town.accounts(), town.password("ana"), town.email("anna"));
+    accounts.change_email(&ana.caller, &right, &next).await.unwrap();
     let mut guesses = 0;
     for _ in 0..30 {
-        match accounts.change_password(&ana.caller, session, &wrong(), &old).await {
+        match accounts.change_email(&ana.caller, &wrong(), &town.email("ana")).await {
             Err(AccountError::WrongPassword) => guesses += 1,
             refused => match retry_after(refused) {
                 900 => break,
@@ -177,6 +176,9 @@ async fn strangers_cannot_stop_a_change_of_password() {
         }
     }
     assert_eq!(guesses, 10);
+    let device = ana.device_token.unwrap();
+    let input = DeviceInput { token: Some(device), label: None };
+    accounts.login_on(&next, &right, Some(network(1)), &input).await.unwrap();
 }
 
 #[tokio::test]
