@@ -7,6 +7,7 @@ use roundtable_model::{Secret, UserId};
 use roundtable_testkit::Town;
 
 use super::lockout::{retry_after, sign_in};
+use super::staff::audit;
 use super::{code, locks, names_are_locked};
 
 const ISSUER: &str = "https://login.example.org";
@@ -131,11 +132,9 @@ async fn change_email_reserves_no_address() {
     assert_eq!(own.unwrap().email, Some(town.email("mallory")));
     sign_in(&town, "mallory", town.address()).await.unwrap();
     names_are_locked(&town).await;
-    let audit =
-        town.context().core().audit([town.now().day()], town.context().settings().shards.audit.0);
-    let audit = audit.page().await.unwrap().items;
-    let lost = audit.iter().find(|entry| entry.action == "loseEmail").unwrap();
-    assert_eq!(lost.subject.to_string(), mallory.user.id.to_string());
+    let (loser, winner) = (&mallory.user.id, &signed_in.user.id);
+    let lost = format!("- loseEmail {loser} {{\"provedBy\":\"{winner}\"}}");
+    assert_eq!(audit(&town).await, [lost]);
 }
 
 /// The same with an account that Mallory's invitation created.
