@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
 use roundtable_server::{
-    AdminCommand, AdminReply, DeadLetterSummary, IdentitySummary, SignInLockSummary,
+    AdminCommand, AdminReply, DeadLetterSummary, HoldSummary, IdentitySummary, SignInLockSummary,
+    UpgradeSummary,
 };
 
 use crate::CommandOutcome;
@@ -31,6 +32,9 @@ Examples:
     /// Lists, links and unlinks users' identities at an external issuer (OIDC)
     #[command(subcommand)]
     Identity(IdentitySubcommand),
+    /// Lists and drops holds: the consumers for which the embedded store keeps its log
+    #[command(subcommand)]
+    Holds(HoldsSubcommand),
     /// Turns fan-out on for a user or group: activities are copied into followers' feeds
     ///
     /// Feeds show the same with or without it; only the cost differs. It stays on until `demote`.
@@ -41,6 +45,15 @@ Examples:
     /// Turns fan-out off for a user or group: followers look activities up
     #[command(after_help = "Example:\n  roundtable admin demote ana")]
     Demote(PromoteArgs),
+    /// Rewrites items that an earlier version has stored in an older shape
+    #[command(after_help = "\
+The server does it in the background; until then such items are upgraded whenever they are read. Repeating
+the command is harmless.
+
+Examples:
+  roundtable admin upgrade
+  roundtable admin upgrade --status")]
+    Upgrade(UpgradeArgs),
 }
 
 #[derive(Args, Debug)]
@@ -66,6 +79,15 @@ enum GrantedRole {
 pub(crate) struct PromoteArgs {
     /// A user's nickname or id, or a group's id
     subject: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UpgradeArgs {
+    /// Only shows how far it is
+    #[arg(long)]
+    status: bool,
     #[command(flatten)]
     installation: InstallationArgs,
 }
@@ -109,6 +131,27 @@ pub(crate) struct DlqRedriveArgs {
     /// Retries at most N when no name is given
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     max: usize,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HoldsSubcommand {
+    /// Lists the consumers for which the log is kept, the slowest first
+    #[command(after_help = "Example:\n  roundtable admin holds list")]
+    List(InstallationArgs),
+    /// No longer keeps the log for a consumer, which loses the changes it has not read
+    ///
+    /// For a processor that another version had, or to free the disk. A processor of this version is held
+    /// for again as soon as it reports its position; if it has missed changes by then, run `verify --repair`.
+    #[command(after_help = "Example:\n  roundtable admin holds drop counters")]
+    Drop(HoldDropArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct HoldDropArgs {
+    /// The consumer's name, as `list` prints it
+    consumer: String,
     #[command(flatten)]
     installation: InstallationArgs,
 }
@@ -224,6 +267,15 @@ pub(crate) fn run(
         AdminSubcommand::Identity(IdentitySubcommand::Unlink(arguments)) => {
             arguments.command(false)
         }
+        AdminSubcommand::Holds(HoldsSubcommand::List(installation)) => {
+            (installation, AdminCommand::ListHolds)
+        }
+        AdminSubcommand::Holds(HoldsSubcommand::Drop(HoldDropArgs { consumer, installation })) => {
+            (installation, AdminCommand::DropHold { consumer })
+        }
+        AdminSubcommand::Upgrade(UpgradeArgs { status, installation }) => {
+            (installation, AdminCommand::Upgrade { start: !status })
+        }
         AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
             (installation, AdminCommand::ListDeadLetters)
         }
@@ -293,6 +345,23 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         }
         AdminReply::IdentityLinked { linked: true } => writeln!(out, "linked")?,
         AdminReply::IdentityLinked { linked: false } => writeln!(out, "unlinked")?,
+        AdminReply::Holds { holds } => {
+            for HoldSummary { consumer, sequence, behind, is_known } in holds {
+                let advice = if *is_known { "" } else { "; this version has no such consumer" };
+                writeln!(out, "{consumer}: {behind} changes since change {sequence}{advice}")?;
+            }
+            writeln!(out, "{} holds", holds.len())?;
+        }
+        AdminReply::HoldDropped { consumer } => {
+            writeln!(out, "{consumer}: the log is no longer kept for it")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::NothingToUpgrade) => {
+            writeln!(out, "no item of this version has an older shape: there is nothing to do")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::Idle) => writeln!(out, "no upgrade is under way")?,
+        AdminReply::Upgrade(UpgradeSummary::UnderWay { read, rewritten, failed }) => {
+            writeln!(out, "under way: {read} items read, {rewritten} rewritten, {failed} failed")?;
+        }
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }
     Ok(CommandOutcome::Success)

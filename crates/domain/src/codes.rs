@@ -17,6 +17,10 @@ pub enum Code {
     RateLimited,
     /// The request asks for more than one request may.
     TooComplex,
+    /// The store takes no changes for now, and made none.
+    ReadOnly,
+    /// The change may or may not have been made, and repeating it with its request id is safe.
+    OutcomeUnknown,
     /// An internal error. Its text is logged and never sent to a client.
     Internal,
 }
@@ -33,6 +37,8 @@ impl Code {
             Self::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
             Self::RateLimited => "RATE_LIMITED",
             Self::TooComplex => "TOO_COMPLEX",
+            Self::ReadOnly => "READ_ONLY",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::Internal => "INTERNAL",
         }
     }

@@ -12,6 +12,7 @@ pub struct Settings {
     pub moderation: ModerationMode,
     pub hook: HookSettings,
     pub login: LoginSettings,
+    pub invitations: InvitationSettings,
     pub score: ScoreSettings,
     pub shards: ShardSettings,
     pub feed: FeedSettings,
@@ -109,6 +110,16 @@ pub struct LoginSettings {
     pub hashes_at_once: usize,
     pub hash_memory_kib: u32,
     pub hash_passes: u32,
+}
+
+/// Limits on the invitations of users without a staff role.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct InvitationSettings {
+    /// Invitations of one user that are neither used up nor expired.
+    pub open_max: usize,
+    /// Users who can sign up with one invitation.
+    pub uses_max: u64,
 }
 
 /// The weights and threshold of a post's popularity score.
@@ -285,6 +296,7 @@ impl Default for Settings {
             moderation: ModerationMode::default(),
             hook: HookSettings::default(),
             login: LoginSettings::default(),
+            invitations: InvitationSettings::default(),
             score: ScoreSettings::default(),
             shards: ShardSettings::default(),
             feed: FeedSettings::default(),
@@ -325,6 +337,12 @@ impl Default for LoginSettings {
             hash_memory_kib: 19 * 1024,
             hash_passes: 2,
         }
+    }
+}
+
+impl Default for InvitationSettings {
+    fn default() -> Self {
+        Self { open_max: 10, uses_max: 5 }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::request::Request;
 use crate::tokens::NESTED_MAX;
 use crate::writer::Writer;
 
-/// What the parser may count for each permitted token.
+/// The recursion that the parser may count for each permitted token.
 const PARSED_PER_TOKEN: usize = 4;
 
 /// The schema, its limits, and the plans of documents seen lately.

@@ -150,7 +150,7 @@ text_enums! {
     NotificationKind {
         Follow = "follow", FollowRequest = "follow_request", Like = "like", Comment = "comment",
         Mention = "mention", Share = "share", Message = "message", Group = "group", Quest = "quest",
-        Reminder = "reminder", Moderation = "moderation",
+        Reminder = "reminder", Moderation = "moderation", ApiKey = "api_key",
     }
     /// A counter of a user.
     UserCount {

@@ -5,7 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use roundtable_engine::{Engine, Restore};
+use roundtable_engine::{Engine, Restore, RestoreError};
+use roundtable_model::Time;
 
 use crate::store::SECRET_FILE;
 use crate::wiring::MEDIA_DIRECTORY;
@@ -15,6 +16,16 @@ use crate::wiring::MEDIA_DIRECTORY;
 pub enum CopyError {
     #[error(transparent)]
     Store(#[from] roundtable_table::Error),
+    #[error(
+        "cannot restore to that point: the backup and the archive cover {from} to {to}, both included; use \
+         another backup, or leave out --at for everything that they hold"
+    )]
+    NotCovered {
+        /// The first time that can be restored.
+        from: String,
+        /// The last one.
+        to: String,
+    },
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
 }
@@ -29,7 +40,18 @@ pub fn backup(engine: &Engine, data: &Path, into: &Path) -> Result<u64, CopyErro
 
 /// Makes a data directory from a backup; returns the last sequence in it. Blocks.
 pub fn restore(plan: &Restore) -> Result<u64, CopyError> {
-    let sequence = roundtable_engine::restore(plan)?;
+    let sequence = roundtable_engine::restore(plan).map_err(|error| match error {
+        RestoreError::Store(error) => CopyError::Store(error),
+        RestoreError::NotCovered { from_ms, to_ms } => {
+            let show = |ms: Option<u64>| {
+                ms.map_or_else(
+                    || String::from("an unknown time"),
+                    |ms| Time::from_ms(ms).to_string(),
+                )
+            };
+            CopyError::NotCovered { from: show(from_ms), to: show(to_ms) }
+        }
+    })?;
     remove_on_failure(&plan.into, copy_secret_and_media(&plan.backup, &plan.into))
         .map(|()| sequence)
 }

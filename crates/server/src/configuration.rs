@@ -7,7 +7,7 @@ mod raw_value;
 
 use std::path::{Path, PathBuf};
 
-use roundtable_domain::{Registration, Settings};
+use roundtable_domain::Settings;
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
@@ -41,18 +41,6 @@ pub struct ProcessSettings {
     pub sign_in: SignInSettings,
     pub live: LiveSettings,
     pub log: LogSettings,
-}
-
-impl ProcessSettings {
-    /// Rejects an API process that would never receive a change.
-    pub(crate) fn check_workers(&self) -> Result<(), ConfigurationError> {
-        if self.role == ProcessRole::Api && self.live.workers.is_empty() {
-            let problem = "the role `api` reads no changes itself: list the addresses of all processes with \
-                           the role `worker` or `all`";
-            return Err(ConfigurationError::conflict("live.workers", problem));
-        }
-        Ok(())
-    }
 }
 
 /// The keys of [`ProcessSettings`]; all others belong to the services' [`Settings`].
@@ -111,6 +99,7 @@ impl ConfigurationError {
 impl Configuration {
     /// Builds the configuration from its layers.
     pub fn read(layers: Layers) -> Result<Self, ConfigurationError> {
+        layers.check_limits()?;
         let (process, settings) = layers.split(&PROCESS_KEYS);
         let configuration = Self { process: process.read()?, settings: settings.read()? };
         // First: no other advice helps a program that has to be built again.
@@ -159,7 +148,6 @@ impl Configuration {
                            or more for all processes";
             return Err(ConfigurationError::conflict("sign-in.secret", problem));
         }
-        self.process.check_workers()?;
         if sign_in.secret.as_ref().is_some_and(|secret| secret.expose().chars().count() < 32) {
             let problem = "expected 32 characters or more, chosen at random";
             return Err(ConfigurationError::conflict("sign-in.secret", problem));

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
-use roundtable_domain::Code;
+use roundtable_domain::{Code, OUTCOME_UNKNOWN};
 use roundtable_graphql::{
     Answer, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
 use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_table::{ReadBudget, ReadPool};
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use crate::answer_budget::{AnswerBudget, ReservedAnswer, TooManyAnswers};
 use crate::client_key::ClientKey;
@@ -23,8 +23,12 @@ use crate::documents;
 use crate::metrics::ServerMetrics;
 use crate::request_policy::AllowedOperations;
 use crate::scheduler::{Overloaded, Scheduler, WorkClass, is_small};
+use crate::shutdown::ShutdownSignal;
 use crate::wiring::{Process, StartError};
 use crate::xray::FieldRecorder;
+
+/// Time before the end of a shutdown in which the answers to requests that were given up are sent.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Executor {
@@ -37,6 +41,7 @@ pub(crate) struct Executor {
     subscriptions: ClientLimits,
     reads: Arc<ReadPool>,
     answers: AnswerBudget,
+    shutdown: ShutdownSignal,
 }
 
 /// An operation that is ready to be executed.
@@ -56,6 +61,7 @@ impl Executor {
     pub(crate) fn new(
         process: Arc<Process>,
         metrics: Arc<ServerMetrics>,
+        shutdown: ShutdownSignal,
     ) -> Result<Self, StartError> {
         let (settings, http) = (&process.settings.graphql, &process.settings.http);
         let limits = QueryLimits {
@@ -78,7 +84,17 @@ impl Executor {
         let subscriptions = ClientLimits::new(ClientMaxima { account, network });
         let answers = AnswerBudget::new(settings.answers_bytes_max);
         let reads = Arc::new(ReadPool::new(settings.reads_bytes_max));
-        Ok(Self { process, schema, metrics, scheduler, operations, subscriptions, reads, answers })
+        Ok(Self {
+            process,
+            schema,
+            metrics,
+            scheduler,
+            operations,
+            subscriptions,
+            reads,
+            answers,
+            shutdown,
+        })
     }
 
     pub(crate) fn limits(&self) -> &QueryLimits {
@@ -111,7 +127,8 @@ impl Executor {
         answer
     }
 
-    /// Executes an operation when it has a permit, within the request's time limit.
+    /// Executes an operation when it has a permit, within the request's time limit and that of a
+    /// shutdown.
     async fn run(
         &self,
         operation: Operation,
@@ -129,17 +146,23 @@ impl Executor {
             };
             reserve(&budget, &shares, answer)
         };
-        let done = if is_scheduled {
-            timeout(limit, self.scheduler.run(class, &client, work)).await
-        } else {
-            timeout(limit, work).await.map(Ok)
+        let work = async {
+            if is_scheduled {
+                self.scheduler.run(class, &client, work).await
+            } else {
+                Ok(work.await)
+            }
         };
-        let done = match done {
-            Ok(Ok(done)) => done,
-            Ok(Err(Overloaded)) => return overloaded().into(),
-            Err(_) => return timed_out(limit, kind).into(),
+        let done = tokio::select! {
+            biased;
+            done = work => done,
+            () = sleep(limit) => return timed_out(limit, kind).into(),
+            () = self.last_answers() => return shut_down(kind).into(),
         };
-        done.unwrap_or_else(|too_many| too_many.answer(kind).into())
+        match done {
+            Ok(done) => done.unwrap_or_else(|too_many| too_many.answer(kind).into()),
+            Err(Overloaded) => overloaded().into(),
+        }
     }
 
     /// Executes a request with any number of responses.
@@ -172,6 +195,13 @@ impl Executor {
 
     fn request_timeout(&self) -> Duration {
         Duration::from_secs(self.process.settings.http.request_seconds.max(1))
+    }
+
+    /// Waits until a shutdown has just the time left to send answers.
+    async fn last_answers(&self) {
+        self.shutdown.clone().triggered().await;
+        let drain = Duration::from_secs(self.process.settings.http.drain_seconds);
+        sleep(drain - LAST_ANSWERS.min(drain / 4)).await;
     }
 
     /// Counts a request, parses and checks it, and the transport's policy for it. A document that is new
@@ -260,18 +290,28 @@ fn too_many(what: &str, limit: ClientLimitReached) -> ApiError {
     ApiError::new(Code::RateLimited, problem)
 }
 
-/// The answer to a request that ran out of time. A mutation may have been written: its message says so,
-/// and that retrying with the same `requestId` is safe.
+/// The answer to a request that ran out of time.
 fn timed_out(limit: Duration, operation: OperationType) -> Answer {
     let problem = format!("this took longer than {} seconds and was stopped", limit.as_secs());
-    let error = if operation == OperationType::Mutation {
-        let advice =
-            "the change may or may not have been made; check, or retry with the same requestId";
-        ApiError::new(Code::Internal, format!("{problem}: {advice}"))
-    } else {
-        ApiError::new(Code::TooComplex, problem)
-    };
-    Answer::abandoned(&error.into())
+    if operation == OperationType::Mutation {
+        return unknown(&problem);
+    }
+    Answer::abandoned(&ApiError::new(Code::TooComplex, problem).into())
+}
+
+/// The answer to a request that a shutdown left no time for.
+fn shut_down(operation: OperationType) -> Answer {
+    let problem = "the server is shutting down";
+    if operation == OperationType::Mutation {
+        return unknown(problem);
+    }
+    refused(ApiError::new(Code::RateLimited, format!("{problem}; try again in a second")))
+}
+
+/// The answer to a mutation that was given up: it may have been written.
+fn unknown(problem: &str) -> Answer {
+    let problem = format!("{problem}: {OUTCOME_UNKNOWN}");
+    Answer::abandoned(&ApiError::new(Code::OutcomeUnknown, problem).into())
 }
 
 #[cfg(test)]
@@ -282,21 +322,25 @@ mod tests {
 
     use super::*;
     use crate::configuration::Configuration;
+    use crate::shutdown::ShutdownTrigger;
 
-    async fn executor() -> (Executor, TempDir) {
+    async fn executor() -> (Executor, ShutdownTrigger, TempDir) {
         let data = tempfile::tempdir().unwrap();
         let mut configuration = Configuration::default();
         data.path().clone_into(&mut configuration.process.store.data);
         let process = Process::open(configuration, Arc::new(SystemClock), "http://localhost");
         let process = Arc::new(process.await.unwrap());
-        (Executor::new(process, Arc::new(ServerMetrics::new())).unwrap(), data)
+        // Without a trigger, this is a shutdown from the start.
+        let (trigger, shutdown) = ShutdownTrigger::new();
+        let executor = Executor::new(process, Arc::new(ServerMetrics::new()), shutdown).unwrap();
+        (executor, trigger, data)
     }
 
     /// Every transport waits for a permit; a query that gets none in time was not started, and its
     /// client may retry.
     #[tokio::test]
     async fn a_query_without_a_permit_is_told_to_retry() {
-        let (executor, _data) = executor().await;
+        let (executor, _trigger, _data) = executor().await;
         let ana = Caller::user("ana".parse().unwrap());
         let client = ClientInfo { caller: Some(ana), ..ClientInfo::default() };
         let query = "{ __typename }";
@@ -329,15 +373,18 @@ mod tests {
 
     /// R33: a mutation that may have been written is never reported as refused.
     #[test]
-    fn a_mutation_that_timed_out_may_have_been_written() {
-        let limit = Duration::from_secs(30);
-        let code = |operation: OperationType| {
-            let answer = timed_out(limit, operation);
-            assert!(!answer.is_refused());
+    fn a_mutation_that_was_given_up_may_have_been_written() {
+        let code = |answer: Answer| {
             let text = String::from_utf8_lossy(answer.json()).into_owned();
-            (answer.error_codes().to_vec(), text.contains("retry with the same requestId"))
+            let is_unknown = text.contains(r#""outcome":"UNKNOWN""#);
+            (answer.error_codes().to_vec(), answer.is_refused(), is_unknown)
         };
-        assert_eq!(code(OperationType::Mutation), (vec!["INTERNAL"], true));
-        assert_eq!(code(OperationType::Query), (vec!["TOO_COMPLEX"], false));
+        let timed_out = |operation| code(timed_out(Duration::from_secs(30), operation));
+        let shut_down = |operation| code(shut_down(operation));
+        let unknown = (vec!["OUTCOME_UNKNOWN"], false, true);
+        assert_eq!(timed_out(OperationType::Mutation), unknown);
+        assert_eq!(shut_down(OperationType::Mutation), unknown);
+        assert_eq!(timed_out(OperationType::Query), (vec!["TOO_COMPLEX"], false, true));
+        assert_eq!(shut_down(OperationType::Query), (vec!["RATE_LIMITED"], true, false));
     }
 }

@@ -53,7 +53,7 @@ pub(crate) struct AppState {
 impl AppState {
     pub(crate) fn new(process: Arc<Process>, shutdown: ShutdownSignal) -> Result<Self, StartError> {
         let metrics = Arc::new(ServerMetrics::new());
-        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics))?;
+        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics), shutdown.clone())?;
         let live_permits = Arc::new(Semaphore::new(process.settings.live.connections_max));
         let body_budget = BodyBudget::new(&process.settings.http);
         Ok(Self { process, executor, metrics, shutdown, live_permits, body_budget })

@@ -36,14 +36,17 @@ mod seal;
 mod server;
 mod shutdown;
 mod store;
+mod stream_holds;
 mod stream_status;
 mod tokens;
 mod wiring;
+mod worker_address;
 mod worker_leases;
 mod xray;
 
 pub use admin::{
-    AdminCommand, AdminReply, AdminService, DeadLetterSummary, IdentitySummary, SignInLockSummary,
+    AdminCommand, AdminReply, AdminService, DeadLetterSummary, HoldSummary, IdentitySummary,
+    SignInLockSummary, UpgradeSummary,
 };
 pub use admin_socket::{AdminSocketError, send_command};
 pub use backups::{CopyError, backup, copy_secret_and_media, restore};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use roundtable_domain_macros::boxed;
-use roundtable_table::{Clock, SystemClock};
+use roundtable_table::{Clock, SystemClock, essential};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
@@ -72,7 +72,9 @@ impl Server {
                 "http.public-url is not set: media URLs begin with {url}, which works on this machine only"
             );
         }
-        let process = Arc::new(Process::open(configuration, clock, &url).await?);
+        // Also on a disk that is nearly full: otherwise a restart would end the service.
+        let process = essential(Process::open(configuration, clock, &url)).await?;
+        let process = Arc::new(process);
         let (trigger, shutdown) = ShutdownTrigger::new();
         let app = AppState::new(process, shutdown)?;
         let connections = ConnectionListener { router: http::router(app.clone()), app, tls };

@@ -1,6 +1,7 @@
 //! Assembles a process: the store, the context, the services, the streams and the keys.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roundtable_domain::{
     Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
@@ -11,7 +12,7 @@ use roundtable_interface::{CursorCipher, Services, TokenIssuer};
 use roundtable_media::{MediaDirectory, OPEN_BUCKET};
 use roundtable_model::{IdGenerator, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
-use roundtable_table::Clock;
+use roundtable_table::{Clock, essential};
 
 use crate::admin::AdminService;
 use crate::admin_socket;
@@ -24,12 +25,14 @@ use crate::configuration::{
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
 use crate::oidc::{OidcIdentities, OidcIssuer};
 use crate::optional_parts::S3;
-use crate::relay::{RelayClient, RelayServer};
+use crate::relay::{self, RelayClient, RelayServer};
 use crate::seal::Seal;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
+use crate::stream_holds::{StreamKeeper, expect_processors};
 use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
+use crate::worker_address::worker_address;
 use crate::worker_leases::WorkerRegistry;
 
 /// The directory of media files within the data directory.
@@ -95,7 +98,14 @@ impl Process {
     ) -> Result<Self, StartError> {
         let Configuration { process, settings } = configuration;
         let archive = process.store.archive.clone();
-        let options = Options { clock: Arc::clone(&clock), archive, ..Options::default() };
+        let options = Options {
+            clock: Arc::clone(&clock),
+            archive,
+            archive_interval: Duration::from_secs(process.store.archive_seconds),
+            awaits_consumers: true,
+            reserve_bytes: process.store.reserve_bytes,
+            ..Options::default()
+        };
         let OpenStore { store, engine } = open_store(&process.store, options).await?;
         // Before the context, which needs one of the keys.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
@@ -122,18 +132,24 @@ impl Process {
             sign_in.audience.clone(),
             sign_in.token_seconds,
         ));
+        let is_shared = !context.store().capabilities().single_process;
         let workers =
-            (!context.store().capabilities().single_process).then(|| WorkerRegistry::new(&context));
+            is_shared.then(|| WorkerRegistry::new(&context, worker_address(&process, at)));
         let relay_client = open_relay_client(&process, workers.as_ref(), &tokens, &bus)?;
         let relay_server = RelayServer::new();
         let forwarder = ChangeForwarder {
             bus: relay_client.is_some().then(|| bus.clone()),
             relay: relay_server.clone(),
         };
-        let runner = build_runner(&context, &media, workers.as_ref(), forwarder)?;
+        let runner = build_runner(&context, &media, workers.as_ref(), engine.as_ref(), forwarder)?;
+        if let Some(engine) = &engine {
+            expect_processors(engine, &runner);
+        }
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
-        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc.clone());
+        let timeout = Duration::from_secs(process.http.request_seconds.max(1));
+        let authenticator =
+            Authenticator::new(context.clone(), Arc::clone(&tokens), oidc.clone(), timeout);
         let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
             .ok_or(KeyError::CannotCreate)?;
         let services = Services {
@@ -186,7 +202,7 @@ impl Process {
         }
         if let Some(relay_client) = &self.relay_client {
             let (relay_client, stop) = (Arc::clone(relay_client), shutdown.clone());
-            background.start("relay", shutdown, async move { relay_client.run(&stop).await });
+            background.start("relay", shutdown, relay_client.run(stop));
         }
         if let Some(engine) = &self.engine {
             let data = self.settings.store.data.clone();
@@ -200,11 +216,11 @@ impl Process {
     }
 }
 
-const KEYS_INTERVAL: std::time::Duration = std::time::Duration::from_mins(1);
+const KEYS_INTERVAL: Duration = Duration::from_mins(1);
 
 async fn maintain_keys(keys: &KeyRing, shutdown: &ShutdownSignal) {
     while shutdown.unless_triggered(tokio::time::sleep(KEYS_INTERVAL)).await.is_some() {
-        if let Err(error) = keys.maintain().await {
+        if let Err(error) = essential(keys.maintain()).await {
             tracing::warn!(%error, "cannot read or renew the signing keys; retrying in a minute");
         }
     }
@@ -252,15 +268,16 @@ fn open_relay_client(
     tokens: &Arc<AccessTokens>,
     bus: &LiveBus,
 ) -> Result<Option<Arc<RelayClient>>, ConfigurationError> {
-    let workers = &process.live.workers;
+    let (workers, own) = (&process.live.workers, &process.live.worker_url);
     let Some(registry) = registry else {
-        if workers.is_empty() {
-            return Ok(None);
-        }
+        let set = [("live.workers", !workers.is_empty()), ("live.worker-url", own.is_some())];
+        let Some((key, _)) = set.into_iter().find(|(_, is_set)| *is_set) else { return Ok(None) };
         let problem = "an embedded store has no other processes: remove this setting";
-        return Err(ConfigurationError::conflict("live.workers", problem));
+        return Err(ConfigurationError::conflict(key, problem));
     };
-    process.check_workers()?;
+    if let Some(own) = own {
+        relay::worker_uri("live.worker-url", own)?;
+    }
     if process.role == ProcessRole::Worker {
         return Ok(None);
     }
@@ -274,6 +291,7 @@ fn build_runner(
     context: &Context,
     media: &Arc<dyn MediaStore>,
     workers: Option<&WorkerRegistry>,
+    engine: Option<&Engine>,
     forwarder: ChangeForwarder,
 ) -> Result<Runner, StartError> {
     let mut seed = [0; 32];
@@ -281,6 +299,9 @@ fn build_runner(
     let mut setup = processors(context, seed, Arc::clone(media))?;
     if let Some(workers) = workers {
         setup = setup.with_shard_assignment(workers.shard_worker()).with(forwarder);
+    }
+    if let Some(engine) = engine {
+        setup = setup.with_shard_assignment(StreamKeeper::new(engine.clone()));
     }
     Ok(setup.build())
 }

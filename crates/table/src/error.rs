@@ -40,8 +40,17 @@ pub enum Error {
     /// The reads of all requests under way returned more than they may together.
     #[error("the server is reading too much at the moment; try again in a second")]
     ReadPoolFull,
+    /// The store takes no changes for now, because its disk is full or its process has no file descriptors
+    /// left. Nothing was written.
+    #[error(
+        "changes cannot be saved at the moment, and nothing was changed; try again in a minute"
+    )]
+    WritesPaused {
+        /// For operators.
+        reason: String,
+    },
     /// Writes have stopped until a restart, because durability can no longer be guaranteed.
-    #[error("writes have stopped: {reason}; free space or repair the disk, then restart")]
+    #[error("writes have stopped: {reason}; repair the disk if need be, then restart")]
     WritesStopped { reason: String },
     /// Stored bytes do not match their checksum.
     #[error("damaged data in {location}: {detail}")]
@@ -55,6 +64,13 @@ pub enum Error {
     /// The backend's response violates its contract.
     #[error("unexpected response from the backend: {detail}")]
     Unexpected { detail: String },
+}
+
+impl Error {
+    /// Returns whether the write that failed with this error may have happened.
+    pub const fn leaves_outcome_unknown(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::WritesStopped { .. })
+    }
 }
 
 fn summary(reasons: &[Option<CancelReason>]) -> String {

@@ -40,7 +40,6 @@ fn an_invalid_configuration_is_refused_with_the_reason() {
         ("LOG__LEVEL", "loud", "serve", "log.level: \"loud\" is not a level: expected error, warn"),
         ("LOG__LEVEL", "info,x=loud", "serve", "expected error, warn"),
         ("LOG__LEVEL", "", "serve", "expected error, warn"),
-        ("SIGN_IN__SECRET", &"s".repeat(40), "serve --store dynamodb --role api", "live.workers"),
         ("SIGN_IN__SECRET", "short", "serve", "sign-in.secret: expected 32 characters"),
         ("HTTP__LISTN", "x", "serve", "unknown field `listn`, expected one of `listen`"),
         ("SIGN_IN__SECRET_FILE", "nowhere", "serve", "nowhere: No such file"),
@@ -53,6 +52,36 @@ fn an_invalid_configuration_is_refused_with_the_reason() {
     }
     let nothing = std::fs::read_dir(data.path()).unwrap().count();
     assert_eq!(nothing, 0, "something was made before it was refused");
+}
+
+/// A misspelt variable was once ignored in silence.
+#[test]
+fn a_variable_that_is_no_setting_is_named_in_the_log() {
+    let data = tempfile::tempdir().unwrap();
+    let mut serve = command(["serve", "--data"]);
+    serve.arg(data.path()).env("ROUNDTABLE_HTTP_LISTEN", "0.0.0.0:80");
+    let server = RunningServer::serve_as(serve);
+    assert!(server.output.contains("ROUNDTABLE_HTTP_LISTEN"), "{}", server.output);
+    assert!(server.output.contains("with __ for each dot"), "{}", server.output);
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// It once made a store among the files of others.
+#[test]
+fn a_directory_of_something_else_is_not_served() {
+    let data = tempfile::tempdir().unwrap();
+    std::fs::write(data.path().join("letters.txt"), "dear ana").unwrap();
+    let mut serve = command(["serve", "--data"]);
+    serve.arg(data.path());
+    let run = finish(serve);
+    assert_eq!((run.status, run.out.as_str()), (1, ""), "{run:?}");
+    assert!(
+        run.err.contains("is not a store and not empty (it contains \"letters.txt\")"),
+        "{}",
+        run.err
+    );
+    let names: Vec<_> = std::fs::read_dir(data.path()).unwrap().collect();
+    assert_eq!(names.len(), 1, "something was made before it was refused");
 }
 
 #[test]

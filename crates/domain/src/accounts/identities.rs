@@ -107,7 +107,7 @@ impl Accounts {
         identity: &ExternalIdentity,
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         identity.require_email(email)?;
         self.reauthenticate(&mutation.account, password).await?;
         mutation

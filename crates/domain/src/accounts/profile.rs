@@ -128,7 +128,7 @@ impl Accounts {
         request: Option<&RequestId>,
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::UpdateProfile, caller)?;
         change.check(self.context.now())?;
         if let Some(nickname) = &change.nickname
             && !nickname.same_as(&mutation.account.nickname)
@@ -154,7 +154,7 @@ impl Accounts {
         email: &Email,
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         self.reauthenticate(&mutation.account, password).await?;
         mutation
             .run(async |me, attempt| {

@@ -39,8 +39,12 @@ pub struct StoreSettings {
     pub endpoint: Option<String>,
     /// The AWS region, if not that of the environment.
     pub region: Option<String>,
-    /// The directory that the embedded store copies complete log files to, for point-in-time restores.
+    /// The directory that the embedded store copies its log to, for point-in-time restores.
     pub archive: Option<PathBuf>,
+    /// Seconds between two copies of the log file that is being written.
+    pub archive_seconds: u64,
+    /// Free bytes of the embedded store's disk below which only essential writes are taken.
+    pub reserve_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -55,8 +59,15 @@ pub enum StoreKind {
 
 impl Default for StoreSettings {
     fn default() -> Self {
-        let data = PathBuf::from("data");
-        Self { kind: StoreKind::default(), data, endpoint: None, region: None, archive: None }
+        Self {
+            kind: StoreKind::default(),
+            data: PathBuf::from("data"),
+            endpoint: None,
+            region: None,
+            archive: None,
+            archive_seconds: 60,
+            reserve_bytes: 256 << 20,
+        }
     }
 }
 
@@ -227,7 +238,11 @@ impl Default for SignInSettings {
 pub struct LiveSettings {
     /// Live connections at the same time.
     pub connections_max: usize,
-    /// The addresses of the installation's other processes that read the stream and relay its changes.
+    /// The address at which other processes reach this one, if it reads the stream; by default that of
+    /// `http.listen`.
+    pub worker_url: Option<String>,
+    /// Addresses of processes that read the stream and relay its changes, besides those that have
+    /// registered themselves.
     pub workers: Vec<String>,
     /// Subscriptions of one connection.
     pub subscriptions_max: usize,
@@ -252,6 +267,7 @@ impl Default for LiveSettings {
     fn default() -> Self {
         Self {
             connections_max: 5_000,
+            worker_url: None,
             workers: Vec::new(),
             subscriptions_max: 50,
             account_subscriptions_max: 250,

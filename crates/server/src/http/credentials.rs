@@ -1,7 +1,9 @@
 //! Credentials and client addresses of HTTP requests.
 
+use std::future::pending;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Once;
+use std::time::Duration;
 
 use axum::http::{Extensions, HeaderMap, header};
 use roundtable_interface::ApiError;
@@ -18,7 +20,44 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerAddress(pub(crate) SocketAddr);
 
+/// Why the credential of an open connection counts no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CredentialEnd {
+    Expired,
+    Revoked,
+}
+
 impl AppState {
+    /// Waits until the client's credential expires or is revoked.
+    pub(super) async fn credential_end(&self, identity: &ClientIdentity) -> CredentialEnd {
+        let services = &self.process.services;
+        let now = services.context.clock().now_seconds();
+        let expired = async {
+            match identity.expires_at {
+                Some(at) => tokio::time::sleep(Duration::from_secs(at.saturating_sub(now))).await,
+                None => pending().await,
+            }
+        };
+        let revoked = async {
+            match &identity.client.caller {
+                Some(caller) => services.accounts().credential_revoked(&services.bus, caller).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = expired => CredentialEnd::Expired,
+            () = revoked => CredentialEnd::Revoked,
+        }
+    }
+
+    /// Fails if the client has been signed out, or its key revoked, since it authenticated.
+    pub(super) async fn check_credential(&self, identity: &ClientIdentity) -> Result<(), ApiError> {
+        match &identity.client.caller {
+            Some(caller) => Ok(self.process.services.accounts().check_credential(caller).await?),
+            None => Ok(()),
+        }
+    }
+
     pub(super) async fn authenticate(
         &self,
         headers: &HeaderMap,

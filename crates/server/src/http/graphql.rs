@@ -1,10 +1,14 @@
 //! `POST /graphql` with one request or a batch, and `GET /graphql` with a query, an event stream or a
 //! WebSocket upgrade.
 
+use std::pin::pin;
+use std::task::Poll;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use futures::poll;
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
@@ -18,6 +22,7 @@ use super::middleware::XRAY;
 use super::responses::{JSON, error_response, with_retry_hint, with_status};
 use super::{sse, websocket};
 use crate::answer_budget::ReservedAnswer;
+use crate::authentication::ClientIdentity;
 use crate::request_policy::AllowedOperations;
 
 /// The content type of responses for clients that support GraphQL over HTTP.
@@ -39,7 +44,7 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Err(error) => return error_response(error),
     };
     // The budget is held until the response is ready: it covers the parsed body, too.
-    let (body, permits) = match read_body(&app, &identity.client, &head.headers, body).await {
+    let (body, permits) = match read_signed_in(&app, &identity, &head.headers, body).await {
         Ok(read) => read,
         Err(response) => return response,
     };
@@ -179,6 +184,23 @@ fn json_response(status: StatusCode, kind: HeaderValue, json: impl Into<Body>) -
     let private = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, private);
     response
+}
+
+/// Reads a body. If it had to be waited for, the client may have been signed out since the head of the
+/// request arrived, so its credential is checked again.
+async fn read_signed_in(
+    app: &AppState,
+    identity: &ClientIdentity,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(GraphqlBody, BodyPermits), Response> {
+    let mut reading = pin!(read_body(app, &identity.client, headers, body));
+    if let Poll::Ready(read) = poll!(&mut reading) {
+        return read;
+    }
+    let read = reading.await?;
+    app.check_credential(identity).await.map_err(error_response)?;
+    Ok(read)
 }
 
 async fn read_body(

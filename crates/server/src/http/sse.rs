@@ -54,7 +54,7 @@ pub(super) fn respond(
         let events = app.executor.execute_stream(request, &identity.client, allowed);
         let ended = async {
             tokio::select! {
-                () = app.credential_expiry(&identity) => {}
+                _ = app.credential_end(&identity) => {}
                 () = app.shutdown.clone().triggered() => {}
             }
         };
@@ -139,15 +139,6 @@ async fn send(to: &mpsc::Sender<Bytes>, event: Bytes, limit: Duration) -> EventS
         Ok(()) => EventSend::Sent,
         Err(SendTimeoutError::Closed(_)) => EventSend::Disconnected,
         Err(SendTimeoutError::Timeout(_)) => EventSend::TimedOut,
-    }
-}
-
-impl AppState {
-    /// Waits until the client's credential expires.
-    pub(super) async fn credential_expiry(&self, identity: &ClientIdentity) {
-        let Some(expires_at) = identity.expires_at else { return std::future::pending().await };
-        let now = self.process.services.context.clock().now_seconds();
-        tokio::time::sleep(Duration::from_secs(expires_at.saturating_sub(now))).await;
     }
 }
 

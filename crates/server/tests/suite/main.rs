@@ -6,6 +6,7 @@
     reason = "a test that cannot set up its server, or read its answer, has failed"
 )]
 
+mod api_keys;
 mod bad_input;
 mod configuration;
 mod cost;
@@ -18,6 +19,8 @@ mod oidc;
 mod operations;
 mod persisted;
 mod relay;
+mod revoked;
+mod signed_out;
 mod signing_in;
 mod store_outage;
 mod test_server;

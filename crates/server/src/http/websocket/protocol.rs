@@ -4,6 +4,8 @@ use axum::extract::ws::{CloseFrame, Message};
 use roundtable_graphql::{Answer, Request};
 use serde::Deserialize;
 
+use crate::http::credentials::CredentialEnd;
+
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ClientMessage {
@@ -31,12 +33,22 @@ pub(super) enum CloseReason {
     MessageTooComplex,
     NotInitialised,
     CredentialExpired,
+    CredentialRevoked,
     InitRepeated,
     InitTimeout,
     DuplicateId,
     Unresponsive,
     TooSlow,
     ShuttingDown,
+}
+
+impl From<CredentialEnd> for CloseReason {
+    fn from(end: CredentialEnd) -> Self {
+        match end {
+            CredentialEnd::Expired => Self::CredentialExpired,
+            CredentialEnd::Revoked => Self::CredentialRevoked,
+        }
+    }
 }
 
 impl CloseReason {
@@ -48,6 +60,9 @@ impl CloseReason {
             Self::NotInitialised => (4401, "send connection_init first"),
             Self::CredentialExpired => {
                 (4403, "the token is invalid or has expired; reconnect with a new one")
+            }
+            Self::CredentialRevoked => {
+                (4403, "you were signed out, or the API key was revoked; sign in again")
             }
             Self::InitRepeated => (4429, "Too many initialisation requests"),
             Self::InitTimeout => (4408, "Connection initialisation timeout"),

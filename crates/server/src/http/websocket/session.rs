@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
+use futures::future::BoxFuture;
 use futures::stream::SplitSink;
 use futures::{SinkExt as _, StreamExt as _};
 use parking_lot::Mutex;
@@ -23,7 +24,7 @@ use crate::answer_budget::{AnswerReservation, ReservedAnswer};
 use crate::authentication::ClientIdentity;
 use crate::http::AppState;
 use crate::http::client_json::{self, JsonError};
-use crate::http::credentials::bearer;
+use crate::http::credentials::{CredentialEnd, bearer};
 use crate::request_policy::AllowedOperations;
 
 /// Time to send the close frame.
@@ -138,7 +139,7 @@ impl<'a> WebSocketSession<'a> {
         let opened = Instant::now();
         let init = opened + Duration::from_secs(settings.init_seconds.max(1));
         let mut keepalive = tokio::time::interval_at(opened + interval, interval);
-        let mut expired: futures::future::BoxFuture<'_, ()> = Box::pin(std::future::pending());
+        let mut credential_end: BoxFuture<'_, CredentialEnd> = Box::pin(std::future::pending());
         let out = self.out.clone();
         let tasks_max = settings.subscriptions_max.max(1).saturating_mul(TASKS_PER_SUBSCRIPTION);
         loop {
@@ -147,7 +148,7 @@ impl<'a> WebSocketSession<'a> {
                 () = self.app.shutdown.clone().triggered() => return Some(CloseReason::ShuttingDown),
                 // The client disconnected, or was too slow.
                 () = out.closed() => return None,
-                () = &mut expired => return Some(CloseReason::CredentialExpired),
+                end = &mut credential_end => return Some(end.into()),
                 () = tokio::time::sleep_until(init), if !was_identified => {
                     return Some(CloseReason::InitTimeout);
                 }
@@ -183,7 +184,7 @@ impl<'a> WebSocketSession<'a> {
             }
             if let Some(identity) = self.identity.as_ref().filter(|_| !was_identified) {
                 let (app, identity) = (self.app, identity.clone());
-                expired = Box::pin(async move { app.credential_expiry(&identity).await });
+                credential_end = Box::pin(async move { app.credential_end(&identity).await });
             }
         }
     }
