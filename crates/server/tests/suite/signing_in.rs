@@ -184,8 +184,8 @@ async fn strangers_cannot_lock_out_a_known_device() {
     // As in "too many requests; try again in 64 seconds".
     let seconds = |refused: &Value| -> u64 {
         assert_eq!(code(refused), "RATE_LIMITED", "{refused}");
-        let words = refused["errors"][0]["message"].as_str().unwrap().split(' ');
-        words.filter_map(|word| word.parse().ok()).next().unwrap()
+        let mut words = refused["errors"][0]["message"].as_str().unwrap().split(' ');
+        words.find_map(|word| word.parse().ok()).unwrap()
     };
     let first = login("192.0.2.1", PASSWORD, None).await;
     let device = first["data"]["login"]["deviceToken"].as_str().unwrap().to_owned();
