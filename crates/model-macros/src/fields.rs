@@ -81,7 +81,7 @@ const SHAPE: &str = "shape";
 fn in_item_order<'a>(
     fields: &'a [StructField<'a>],
     of_field: impl Fn(&'a StructField<'a>) -> TokenStream,
-    others: impl IntoIterator<Item = (&'static str, TokenStream)>,
+    others: impl IntoIterator<Item = (&'a str, TokenStream)>,
 ) -> TokenStream {
     let fields = fields.iter().map(|field| (field.attribute.as_str(), of_field(field)));
     let mut all: Vec<_> = fields.chain(others).collect();

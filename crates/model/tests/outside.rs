@@ -223,7 +223,7 @@ fn an_item_of_a_newer_shape_is_refused() {
     assert_eq!(Visit::from_item(&visit().item().with("shape", 1)).unwrap(), visit());
     assert_eq!(
         refused(Visit::from_item(&visit().item().with("shape", "two")).err()),
-        "Visit at USER#ana / VISIT: shape: expected the number of a shape, found \"two\""
+        "Visit at USER#ana / VISIT: shape: expected the number of a shape, found the text \"two\""
     );
     assert!(Visit::from_item(&visit().item().with("shape", 0)).is_err());
 }
