@@ -137,7 +137,9 @@ impl Machine {
             }
             yield_to_others().await;
         };
-        if let Err(Error::Io { .. } | Error::WritesStopped { .. }) = &result {
+        if let Err(Error::Io { .. } | Error::WritesStopped { .. } | Error::WritesPaused { .. }) =
+            &result
+        {
             return self.never().await;
         }
         yield_to_others().await;

@@ -145,7 +145,7 @@ fn reduce<T, E: Refusal>(result: Result<T, E>) -> Result<ActionOutcome, Code> {
 
 pub(crate) fn code(error: &impl Refusal) -> Code {
     let code = error.code();
-    if code == Code::Internal {
+    if matches!(code, Code::Internal | Code::OutcomeUnknown) {
         LAST_INTERNAL_ERROR.set(error.to_string());
     }
     code
@@ -154,16 +154,24 @@ pub(crate) fn code(error: &impl Refusal) -> Code {
 /// Returns the answer of a store that does not fail; panics on an internal error, which is not a
 /// refusal.
 pub(crate) fn refused<T>(answer: Result<T, Code>) -> Result<T, Code> {
-    if let Err(Code::Internal) = answer {
+    if let Err(Code::Internal | Code::OutcomeUnknown) = answer {
         panic!("{}", LAST_INTERNAL_ERROR.take());
     }
     answer
 }
 
-/// As [`refused`], of a store that may not answer: then the outcome is [`Code::Internal`].
+/// As [`refused`], of a store that may not answer: then the outcome is [`Code::OutcomeUnknown`].
 pub(crate) fn refused_or_lost<T>(answer: Result<T, Code>) -> Result<T, Code> {
-    let is_lost = LAST_INTERNAL_ERROR.with_borrow(|text| text.contains(UNAVAILABLE));
-    if is_lost { answer } else { refused(answer) }
+    match answer {
+        Err(Code::OutcomeUnknown) => Err(Code::OutcomeUnknown),
+        // A read had no answer.
+        Err(Code::Internal)
+            if LAST_INTERNAL_ERROR.with_borrow(|text| text.contains(UNAVAILABLE)) =>
+        {
+            Err(Code::OutcomeUnknown)
+        }
+        answer => refused(answer),
+    }
 }
 
 impl Town {
@@ -178,7 +186,7 @@ impl Town {
     }
 
     /// As [`Town::perform`], on a store that may fail: the outcome is unknown after
-    /// [`Code::Internal`].
+    /// [`Code::Internal`] and [`Code::OutcomeUnknown`].
     pub async fn try_perform(
         &self,
         caller: &Caller,

@@ -152,7 +152,7 @@ impl StormUser {
             let third = self.take(step, Some(request)).await;
             one_of([first, second, third], step)
         };
-        if answer == Err(Code::Internal) {
+        if answer == Err(Code::OutcomeUnknown) {
             answer = self.repeat(step, request).await;
         }
         self.record(&in_flight, answer, None).await;

@@ -39,10 +39,10 @@ impl StormUser {
         step: &StormStep,
         request: &RequestId,
     ) -> Result<StormOutcome, Code> {
-        let mut answer = Err(Code::Internal);
+        let mut answer = Err(Code::OutcomeUnknown);
         for _ in 0..REPEATED_MAX {
             answer = self.take(step, Some(request)).await;
-            if answer == Err(Code::Internal) {
+            if answer == Err(Code::OutcomeUnknown) {
                 continue;
             }
             // A suspended user gets no answer, not even to a repeated request.
@@ -50,7 +50,7 @@ impl StormUser {
                 break;
             }
         }
-        assert!(answer != Err(Code::Internal), "{step:?} got no answer {REPEATED_MAX} times");
+        assert!(answer != Err(Code::OutcomeUnknown), "{step:?} got no answer {REPEATED_MAX} times");
         let is_deletion = matches!(step, StormStep::Act(UserAction::DeleteAccount(_)));
         // A deletion has no id, and a deleted account gets no answer either.
         if answer.is_err() && is_deletion && self.status().await.is_none() {
@@ -91,8 +91,12 @@ pub(super) fn one_of(
 ) -> Result<StormOutcome, Code> {
     let mut done = answers.iter().filter_map(|answer| answer.as_ref().ok());
     let Some(first) = done.next() else {
-        let is_lost = answers.contains(&Err(Code::Internal));
-        return if is_lost { Err(Code::Internal) } else { answers.into_iter().next().unwrap() };
+        let is_lost = answers.contains(&Err(Code::OutcomeUnknown));
+        return if is_lost {
+            Err(Code::OutcomeUnknown)
+        } else {
+            answers.into_iter().next().unwrap()
+        };
     };
     for other in done {
         assert_eq!(first, other, "{step:?} had two outcomes");
