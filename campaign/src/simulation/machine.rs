@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
-use roundtable_engine::{Engine, EngineStep};
+use roundtable_engine::{Engine, EngineStep, SimulatedDisk};
 use roundtable_model::table::{
     Backend, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Delete, Error, Get,
     GetManyOutput, GetOutput, ItemPage, ManualClock, Merge, Put, Query, Result, Scan, ShardInfo,
@@ -22,6 +22,8 @@ use tokio::sync::Notify;
 
 /// The longest jump of the clock while users act.
 const JUMP_MS_MAX: u64 = 20_000;
+/// Writes that a full disk refuses, on average, before there is space again.
+const ROOM_AFTER: u32 = 10;
 
 /// A machine with an engine, until it is turned off.
 #[derive(Clone, Debug)]
@@ -32,6 +34,7 @@ struct MachineState {
     /// `None` once it is off.
     engine: Mutex<Option<Engine>>,
     capabilities: Capabilities,
+    disk: SimulatedDisk,
     clock: Arc<ManualClock>,
     random: Mutex<SmallRng>,
     /// Whether background steps and jumps of the clock happen.
@@ -45,7 +48,13 @@ struct MachineState {
 }
 
 impl Machine {
-    pub(super) fn new(engine: Engine, clock: Arc<ManualClock>, seed: u64, is_remote: bool) -> Self {
+    pub(super) fn new(
+        engine: Engine,
+        disk: SimulatedDisk,
+        clock: Arc<ManualClock>,
+        seed: u64,
+        is_remote: bool,
+    ) -> Self {
         Self(Arc::new(MachineState {
             capabilities: Capabilities {
                 transaction_conflicts: is_remote,
@@ -53,6 +62,7 @@ impl Machine {
             },
             is_remote,
             engine: Mutex::new(Some(engine)),
+            disk,
             clock,
             random: Mutex::new(SmallRng::seed_from_u64(seed)),
             is_calm: AtomicBool::new(true),
@@ -137,10 +147,10 @@ impl Machine {
             }
             yield_to_others().await;
         };
-        if let Err(Error::Io { .. } | Error::WritesStopped { .. } | Error::WritesPaused { .. }) =
-            &result
-        {
-            return self.never().await;
+        match &result {
+            Err(Error::Io { .. } | Error::WritesStopped { .. }) => return self.never().await,
+            Err(Error::WritesPaused { .. }) => self.sometimes_make_room(engine),
+            _ => {}
         }
         yield_to_others().await;
         result
@@ -159,6 +169,14 @@ impl Machine {
                 Err(unavailable("the answer got lost"))
             }
             None => self.run(engine, operation).await,
+        }
+    }
+
+    /// The disk is full. Somebody frees space sooner or later, which the engine notices by itself.
+    fn sometimes_make_room(&self, engine: &Engine) {
+        if self.0.random.lock().random_ratio(1, ROOM_AFTER) {
+            self.0.disk.make_room();
+            engine.step(EngineStep::Upkeep);
         }
     }
 

@@ -163,7 +163,8 @@ pub(crate) fn refused<T>(answer: Result<T, Code>) -> Result<T, Code> {
 /// As [`refused`], of a store that may not answer: then the outcome is [`Code::OutcomeUnknown`].
 pub(crate) fn refused_or_lost<T>(answer: Result<T, Code>) -> Result<T, Code> {
     match answer {
-        Err(Code::OutcomeUnknown) => Err(Code::OutcomeUnknown),
+        // A full disk refuses the rest of a mutation that has begun.
+        Err(Code::OutcomeUnknown | Code::ReadOnly) => Err(Code::OutcomeUnknown),
         // A read had no answer.
         Err(Code::Internal)
             if LAST_INTERNAL_ERROR.with_borrow(|text| text.contains(UNAVAILABLE)) =>
