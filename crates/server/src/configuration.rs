@@ -11,7 +11,7 @@ use roundtable_domain::{Registration, Settings};
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
-use crate::answer_budget::CLIENT_SHARE;
+use crate::client_key::CLIENT_SHARE;
 use crate::optional_parts::{DYNAMODB, S3};
 use crate::store::{CONNECT, Connect};
 use crate::tokens::INTERNAL_AUDIENCE;

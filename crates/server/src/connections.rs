@@ -142,6 +142,7 @@ impl ConnectionListener {
                 connection.await
             }
             () = stall.raised() => {
+                self.app.metrics.record_slow_client();
                 // A proxy may carry other clients on it: what they have under way may end. Then it is
                 // dropped, and with it all that was not taken.
                 connection.as_mut().graceful_shutdown();

@@ -1,7 +1,6 @@
 //! HTTP routes, and what applies to all of them: request ids, timing, CORS, compression, and errors in
 //! the API's format.
 
-mod answer_body;
 mod batch;
 mod body_budget;
 mod byte_pool;
@@ -16,6 +15,7 @@ mod media;
 mod middleware;
 mod responses;
 mod sse;
+mod unread_responses;
 mod websocket;
 
 use std::sync::Arc;
@@ -35,8 +35,8 @@ use crate::wiring::{Process, StartError};
 
 use self::body_budget::BodyBudget;
 
-pub(crate) use self::answer_body::StallSignal;
 pub(crate) use self::credentials::PeerAddress;
+pub(crate) use self::unread_responses::StallSignal;
 
 /// State shared by all handlers.
 #[derive(Clone, Debug)]

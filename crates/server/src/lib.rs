@@ -29,6 +29,7 @@ mod memory;
 mod metrics;
 mod oidc;
 mod optional_parts;
+mod read_shares;
 mod relay;
 mod request_policy;
 mod scheduler;

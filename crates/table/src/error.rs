@@ -37,8 +37,8 @@ pub enum Error {
     /// The reads of one request returned more than it may read.
     #[error("the request reads more than {bytes_max} bytes; ask for less at once")]
     ReadBudget { bytes_max: usize },
-    /// The reads of all requests under way returned more than they may together.
-    #[error("the server is reading too much at the moment; try again in a second")]
+    /// The reads of all requests under way, or of those of one client, returned more than they may together.
+    #[error("too much is being read at the moment, by you or by others; try again in a second")]
     ReadPoolFull,
     /// Writes have stopped until a restart, because durability can no longer be guaranteed.
     #[error("writes have stopped: {reason}; free space or repair the disk, then restart")]

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderValue, Method};
+use axum::http::{HeaderValue, Method, Version};
 use axum::middleware::Next;
 use axum::response::Response;
 use roundtable_model::JobId;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tracing::Instrument as _;
 
-use super::AppState;
+use super::{AppState, StallSignal, compression};
 use crate::configuration::HttpSettings;
 
 /// Identifies a request in responses and logs.
@@ -40,7 +40,11 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
     let route =
         request.extensions().get::<MatchedPath>().map_or("none", |path| route_name(path.as_str()));
     let span = tracing::info_span!("request", id, %method, route);
-    let mut response = next.run(request).instrument(span.clone()).await;
+    // With HTTP/1, what is not taken blocks a write, which has a time limit.
+    let is_http2 = request.version() == Version::HTTP_2;
+    let stall = request.extensions().get::<StallSignal>().filter(|_| is_http2).cloned();
+    let respond = async { compression::finish(next.run(request).await).await };
+    let mut response = respond.instrument(span.clone()).await;
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.record_request(route, status, took);
     span.in_scope(|| {
@@ -55,7 +59,11 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
     let none = HeaderValue::from_static("no-referrer");
     headers.insert(header::REFERRER_POLICY, none);
-    response
+    let limit = Duration::from_secs(app.process.settings.live.slow_seconds.max(1));
+    match stall {
+        Some(stall) => stall.watch(response, limit),
+        None => response,
+    }
 }
 
 /// A fixed name for a route, so that the number of label values stays bounded.

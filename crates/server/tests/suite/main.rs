@@ -22,5 +22,6 @@ mod signing_in;
 mod store_outage;
 mod test_server;
 mod tls;
+mod unread_responses;
 mod upgrade;
 mod websocket_client;
