@@ -16,6 +16,7 @@ const CODES: [&str; 9] = [
     "NOT_FOUND",
     "CONFLICT",
     "IDEMPOTENCY_MISMATCH",
+    "READ_ONLY",
     "RATE_LIMITED",
     "TOO_COMPLEX",
     "PERSISTED_QUERY_NOT_FOUND",

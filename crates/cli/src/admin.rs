@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
-use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary};
+use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary, HoldSummary, UpgradeSummary};
 
 use crate::CommandOutcome;
 use crate::config_args::choice_name;
@@ -23,6 +23,9 @@ Examples:
     /// Lists, shows and retries dead letters: changes and jobs that failed too often
     #[command(subcommand)]
     Dlq(DlqSubcommand),
+    /// Lists and drops holds: the consumers for which the embedded store keeps its log
+    #[command(subcommand)]
+    Holds(HoldsSubcommand),
     /// Turns fan-out on for a user or group: activities are copied into followers' feeds
     ///
     /// Feeds show the same with or without it; only the cost differs. It stays on until `demote`.
@@ -33,6 +36,15 @@ Examples:
     /// Turns fan-out off for a user or group: followers look activities up
     #[command(after_help = "Example:\n  roundtable admin demote ana")]
     Demote(PromoteArgs),
+    /// Rewrites items that an earlier version has stored in an older shape
+    #[command(after_help = "\
+The server does it in the background; until then such items are upgraded whenever they are read. Repeating
+the command is harmless.
+
+Examples:
+  roundtable admin upgrade
+  roundtable admin upgrade --status")]
+    Upgrade(UpgradeArgs),
 }
 
 #[derive(Args, Debug)]
@@ -58,6 +70,15 @@ enum GrantedRole {
 pub(crate) struct PromoteArgs {
     /// A user's nickname or id, or a group's id
     subject: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UpgradeArgs {
+    /// Only shows how far it is
+    #[arg(long)]
+    status: bool,
     #[command(flatten)]
     installation: InstallationArgs,
 }
@@ -105,6 +126,27 @@ pub(crate) struct DlqRedriveArgs {
     installation: InstallationArgs,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum HoldsSubcommand {
+    /// Lists the consumers for which the log is kept, the slowest first
+    #[command(after_help = "Example:\n  roundtable admin holds list")]
+    List(InstallationArgs),
+    /// No longer keeps the log for a consumer, which loses the changes it has not read
+    ///
+    /// For a processor that another version had, or to free the disk. A processor of this version is held
+    /// for again as soon as it reports its position; if it has missed changes by then, run `verify --repair`.
+    #[command(after_help = "Example:\n  roundtable admin holds drop counters")]
+    Drop(HoldDropArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct HoldDropArgs {
+    /// The consumer's name, as `list` prints it
+    consumer: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
 pub(crate) fn run(
     command: AdminSubcommand,
     out: &mut impl Write,
@@ -118,6 +160,15 @@ pub(crate) fn run(
         }
         AdminSubcommand::Demote(PromoteArgs { subject, installation }) => {
             (installation, AdminCommand::Promote { subject, enabled: false })
+        }
+        AdminSubcommand::Holds(HoldsSubcommand::List(installation)) => {
+            (installation, AdminCommand::ListHolds)
+        }
+        AdminSubcommand::Holds(HoldsSubcommand::Drop(HoldDropArgs { consumer, installation })) => {
+            (installation, AdminCommand::DropHold { consumer })
+        }
+        AdminSubcommand::Upgrade(UpgradeArgs { status, installation }) => {
+            (installation, AdminCommand::Upgrade { start: !status })
         }
         AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
             (installation, AdminCommand::ListDeadLetters)
@@ -167,6 +218,23 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         }
         AdminReply::Promoted { subject, enabled: false } => {
             writeln!(out, "{subject}: fan-out is off")?;
+        }
+        AdminReply::Holds { holds } => {
+            for HoldSummary { consumer, sequence, behind, is_known } in holds {
+                let advice = if *is_known { "" } else { "; this version has no such consumer" };
+                writeln!(out, "{consumer}: {behind} changes since change {sequence}{advice}")?;
+            }
+            writeln!(out, "{} holds", holds.len())?;
+        }
+        AdminReply::HoldDropped { consumer } => {
+            writeln!(out, "{consumer}: the log is no longer kept for it")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::NothingToUpgrade) => {
+            writeln!(out, "no item of this version has an older shape: there is nothing to do")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::Idle) => writeln!(out, "no upgrade is under way")?,
+        AdminReply::Upgrade(UpgradeSummary::UnderWay { read, rewritten, failed }) => {
+            writeln!(out, "under way: {read} items read, {rewritten} rewritten, {failed} failed")?;
         }
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }

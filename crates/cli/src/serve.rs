@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::pin::pin;
 
 use clap::{Args, ValueEnum};
-use roundtable_server::{Configuration, LogFormat, LogSettings, Server};
+use roundtable_server::{Configuration, Layers, LogFormat, LogSettings, Server};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -56,8 +56,17 @@ enum RoleArg {
 
 impl ServeArgs {
     pub(crate) fn run(self) -> Result<CommandOutcome, CommandError> {
-        let configuration = self.configuration()?;
+        let layers = self.layers()?;
+        let unknown = layers.unknown_variables().join(", ");
+        let configuration = Configuration::read(layers)?;
         start_logging(&configuration.process.log)?;
+        if !unknown.is_empty() {
+            tracing::warn!(
+                variables = unknown,
+                "these variables are no settings and were ignored; that of a key is ROUNDTABLE_ and the key, \
+                 with __ for each dot and _ for each dash"
+            );
+        }
         let stop = stop_requested()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(CommandError::Start)?;
@@ -73,14 +82,10 @@ impl ServeArgs {
         })
     }
 
-    fn configuration(self) -> Result<Configuration, CommandError> {
+    fn layers(self) -> Result<Layers, CommandError> {
         let layers = self.store.apply_to(self.config.layers()?)?;
-        let layers = layers.flag("--listen", "http.listen", self.listen)?.flag(
-            "--role",
-            "role",
-            self.role.map(choice_name),
-        )?;
-        Ok(Configuration::read(layers)?)
+        let layers = layers.flag("--listen", "http.listen", self.listen)?;
+        Ok(layers.flag("--role", "role", self.role.map(choice_name))?)
     }
 }
 

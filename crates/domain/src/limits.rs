@@ -51,7 +51,7 @@ pub const UNUSED_FILE_TIME_MAX: Duration = Duration::from_hours(24);
 pub const SESSIONS_MAX: usize = 100;
 pub const API_KEYS_MAX: usize = 50;
 pub const SCOPES_MAX: usize = 20;
-/// Users who can sign up with one invitation.
+/// Users who can sign up with one invitation of the staff; those of other users have settings.
 pub const INVITATION_USES_MAX: u64 = 1_000;
 pub const URL_CHARS_MAX: usize = 2_048;
 /// Webhook endpoints: each adds an item to every batch of events.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use roundtable_table::{Error, Result};
 
+use crate::archive::copy_segment;
 use crate::disk::{DirectoryDisk, Disk, sync_directory, sync_parent};
 use crate::engine::LOG_DIRECTORY;
 use crate::log::all_records;
@@ -14,7 +15,6 @@ use crate::segment::{
 };
 use crate::shared::SharedState;
 use crate::tree::{FILE as TREE_FILE, Tree};
-use crate::upkeep::copy_segment;
 
 /// The point up to which a restore goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,24 @@ pub struct Restore {
     pub into: PathBuf,
     /// The last change to restore.
     pub until: RestorePoint,
+}
+
+/// The reason that a restore failed. Nothing was left in the target.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    #[error(transparent)]
+    Store(#[from] Error),
+    /// The backup and the archive do not say what there was at that time. Times are in milliseconds since the
+    /// epoch.
+    #[error(
+        "cannot restore to that point: the backup and the archive cover {from_ms:?} to {to_ms:?}"
+    )]
+    NotCovered {
+        /// The last change in the backup's tree; `None` if its time is unknown.
+        from_ms: Option<u64>,
+        /// The last change in the log files; `None` if there are none.
+        to_ms: Option<u64>,
+    },
 }
 
 fn fault<'a>(action: &'a str, path: &'a Path) -> impl Fn(std::io::Error) -> Error + 'a {
@@ -99,7 +117,7 @@ fn copy_all(shared: &SharedState, into: &Path, log: &DirectoryDisk) -> Result<u6
 }
 
 /// Removes a failed copy, so that it can be tried again.
-fn remove_if_failed(into: &Path, copied: Result<u64>) -> Result<u64> {
+fn remove_if_failed<E>(into: &Path, copied: Result<u64, E>) -> Result<u64, E> {
     if copied.is_err()
         && let Err(error) = std::fs::remove_dir_all(into)
     {
@@ -109,12 +127,12 @@ fn remove_if_failed(into: &Path, copied: Result<u64>) -> Result<u64> {
 }
 
 /// Builds a data directory from a backup and returns the last sequence in it.
-pub fn restore(restore: &Restore) -> Result<u64> {
+pub fn restore(restore: &Restore) -> Result<u64, RestoreError> {
     let log = create_empty(&restore.into)?;
     remove_if_failed(&restore.into, restore_into(restore, &log))
 }
 
-fn restore_into(restore: &Restore, log: &DirectoryDisk) -> Result<u64> {
+fn restore_into(restore: &Restore, log: &DirectoryDisk) -> Result<u64, RestoreError> {
     let (from, to) = (restore.backup.join(TREE_FILE), restore.into.join(TREE_FILE));
     std::fs::copy(&from, &to).map_err(fault("copy", &from))?;
     std::fs::File::open(&to).and_then(|tree| tree.sync_all()).map_err(fault("sync", &to))?;
@@ -124,35 +142,54 @@ fn restore_into(restore: &Restore, log: &DirectoryDisk) -> Result<u64> {
     let mut directories = vec![restore.backup.join(LOG_DIRECTORY)];
     directories.extend(restore.archive.clone());
     let segments = collect_segments(&directories, applied.map_or(1, |position| position.segment))?;
-    let past = match restore.until {
-        RestorePoint::Latest => false,
-        RestorePoint::Sequence(sequence) => held > sequence,
-        // Without the record itself its time is unknown, so the restore is rejected.
-        RestorePoint::Time(at_ms) => {
-            held > 0 && record_written_ms(&segments, held)?.is_none_or(|ms| ms > at_ms)
-        }
-    };
-    if past {
-        return Err(Error::Io {
-            action: String::from("cannot restore to that point"),
-            detail: format!("the backup already holds sequence {held}; use an earlier backup"),
-        });
+    let start = applied.map_or(0, |position| position.sequence);
+    if let RestorePoint::Sequence(sequence) = restore.until
+        && held > sequence
+    {
+        let action = String::from("cannot restore to that point");
+        let detail = format!("the backup already holds sequence {held}; use an earlier backup");
+        return Err(Error::Io { action, detail }.into());
     }
-    let mut reached = applied.map_or(0, |position| position.sequence);
+    let held_ms = match restore.until {
+        RestorePoint::Time(_) if held > 0 => record_written_ms(&segments, held)?,
+        _ => Some(0),
+    };
+    let not_covered = || -> Result<u64, RestoreError> {
+        Err(RestoreError::NotCovered {
+            from_ms: held_ms,
+            to_ms: last_written_ms(&segments, start)?,
+        })
+    };
+    // Without the record itself its time is unknown, so the restore is rejected.
+    if let RestorePoint::Time(at_ms) = restore.until
+        && held_ms.is_none_or(|ms| ms > at_ms)
+    {
+        return not_covered();
+    }
+    let mut reached = start;
+    let mut is_within = false;
     let missing = |after: u64| Error::Damaged {
         location: format!("the log after sequence {after}"),
         detail: String::from("neither the backup nor the archive has the next log file"),
     };
     for segment in &segments {
         if segment.first > reached + 1 {
-            return Err(missing(reached));
+            return Err(missing(reached).into());
         }
         if !copy_until(segment, restore.until, &mut reached, log)? {
+            is_within = true;
             break;
         }
     }
     if reached < held {
-        return Err(missing(reached));
+        return Err(missing(reached).into());
+    }
+    // Later changes may have been lost with the log that is not here.
+    if let RestorePoint::Time(at_ms) = restore.until
+        && !is_within
+        && last_written_ms(&segments, start)?.is_none_or(|ms| ms < at_ms)
+    {
+        return not_covered();
     }
     let into = &restore.into;
     sync_directory(into).and_then(|()| sync_parent(into)).map_err(fault("sync", into))?;
@@ -172,6 +209,22 @@ fn record_written_ms(segments: &[LogSegment], sequence: u64) -> Result<Option<u6
         }
     }
     Ok(None)
+}
+
+/// Returns the time of the last record that follows `start` without a gap.
+fn last_written_ms(segments: &[LogSegment], start: u64) -> Result<Option<u64>> {
+    let (mut reached, mut last_ms) = (start, None);
+    for segment in segments {
+        if segment.first > reached + 1 {
+            break;
+        }
+        let mut records = all_records(segment)?;
+        while let RecordStep::Record(PositionedRecord { record, .. }) = records.step()? {
+            reached = reached.max(record.last());
+            last_ms = Some(record.at_ms);
+        }
+    }
+    Ok(last_ms)
 }
 
 /// Lists the segments from `start` on, the longest copy of each.

@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use roundtable_table::Result;
+use roundtable_table::{Error, Result};
 
 use crate::disk::Disk;
+use crate::pauses::Obstacle;
 use crate::shared::SharedState;
 use crate::view::{FrozenRun, View};
 
@@ -28,10 +29,22 @@ pub(crate) fn run(shared: &SharedState) {
         });
         match applied {
             Ok(()) => {
+                shared.pauses.clear(Obstacle::Tree);
                 shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
                 shared.view.drop_oldest_frozen();
                 shared.metrics.checkpoint.record(started.elapsed());
                 shared.room.notify();
+            }
+            // The run stays in memory and in the log.
+            Err(Error::WritesPaused { reason }) => {
+                frozen.restart();
+                shared.pauses.set(Obstacle::Tree, format!("the checkpoint failed ({reason})"));
+                shared.room.notify();
+                if shared.is_closing() {
+                    return;
+                }
+                let waiting = || !shared.is_closing() && shared.stopped().is_none();
+                shared.work.wait_while(waiting, shared.options.upkeep_interval);
             }
             Err(error) => shared.stop(format!("the checkpoint failed ({error})")),
         }
@@ -51,8 +64,7 @@ pub(crate) fn apply(
         let chunk = frozen.run.newest_after(after.as_ref(), CHUNK_ENTRIES);
         // Replaying is idempotent, so only the last transaction marks the run as applied.
         let is_last = chunk.len() < CHUNK_ENTRIES;
-        let before_commit = || disk.before_tree_commit();
-        view.tree.apply(&chunk, frozen.through, is_last, before_commit)?;
+        view.tree.apply(&chunk, frozen.through, is_last, disk)?;
         if is_last {
             break;
         }

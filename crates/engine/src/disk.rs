@@ -6,6 +6,8 @@ use std::os::unix::fs::{DirBuilderExt as _, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 /// A directory of log files.
 pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     fn list(&self) -> io::Result<Vec<String>>;
@@ -21,6 +23,11 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     /// Removes a file, on stable storage: of files removed one after the other, no earlier one
     /// reappears after a power loss without the later ones.
     fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Returns the bytes that the process may still write to this disk.
+    fn free_bytes(&self) -> io::Result<u64> {
+        Ok(u64::MAX)
+    }
 
     /// Called before each commit of the tree, which does its own I/O, so that tests can inject a failure.
     fn before_tree_commit(&self) -> io::Result<()> {
@@ -50,10 +57,21 @@ pub trait DiskFile: Send + Sync + std::fmt::Debug {
     }
 }
 
+/// Returns whether a failure harms nothing and passes: the disk is full, or the process or the machine has no
+/// file descriptors left.
+pub(crate) fn is_temporary(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let has_no_descriptors =
+        matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE));
+    has_no_descriptors || matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
 /// A [`Disk`] on a directory of the file system.
 #[derive(Debug)]
 pub struct DirectoryDisk {
     path: PathBuf,
+    /// Kept open, so that a new name can be synced when there are no file descriptors left.
+    names: File,
 }
 
 impl DirectoryDisk {
@@ -65,8 +83,9 @@ impl DirectoryDisk {
             sync_parent(&path)?;
         }
         // A killed process may have left names that are not on stable storage yet.
-        sync_directory(&path)?;
-        Ok(Self { path })
+        let names = File::open(&path)?;
+        names.sync_all()?;
+        Ok(Self { path, names })
     }
 
     pub fn path(&self) -> &Path {
@@ -74,7 +93,7 @@ impl DirectoryDisk {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        sync_directory(&self.path)
+        self.names.sync_all()
     }
 }
 
@@ -133,6 +152,11 @@ impl Disk for DirectoryDisk {
     fn remove(&self, name: &str) -> io::Result<()> {
         std::fs::remove_file(self.path.join(name))?;
         self.sync_names()
+    }
+
+    fn free_bytes(&self) -> io::Result<u64> {
+        let disk = rustix::fs::fstatvfs(&self.names)?;
+        Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 }
 

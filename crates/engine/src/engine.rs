@@ -11,19 +11,25 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use roundtable_table::{Error, Invalid, Item, Result, TableDefinition, Write, WriteOutput};
+use roundtable_table::{
+    Error, Invalid, Item, Result, TableDefinition, Write, WriteOutput, essential, is_essential,
+};
 use tokio::sync::oneshot;
 
 use self::open::{DirectoryLock, Replay, lock, open_log_directory, sync_names};
 use crate::catalog::{self, TableEntry};
-use crate::group::{PendingWrite, ReplySender, WriterRequest};
+use crate::health::EngineHealth;
+use crate::holds::{ARCHIVE, StreamHold};
 use crate::keys;
 use crate::log::{OpenedLog, WriteAheadLog};
 use crate::metrics::Metrics;
 use crate::options::Options;
+use crate::pauses::Obstacle;
 use crate::record::EngineRow;
+use crate::request::{PendingWrite, QueuedRequest, ReplySender, WriterRequest};
 use crate::shared::{SharedState, SharedStateParts};
 use crate::signal::Signal;
+use crate::threads::{self, EngineThread};
 use crate::tree::Tree;
 use crate::writer::Writer;
 use crate::{backup, checkpoint, evaluate, upkeep};
@@ -40,7 +46,7 @@ pub struct Engine(Arc<EngineInner>);
 struct EngineInner {
     shared: Arc<SharedState>,
     /// `None` once closing.
-    requests: Option<Arc<Sender<WriterRequest>>>,
+    requests: Option<Arc<Sender<QueuedRequest>>>,
     threads: Vec<JoinHandle<()>>,
     /// Closing leaves the log unapplied, as a crash would.
     abandoned: std::sync::atomic::AtomicBool,
@@ -49,10 +55,21 @@ struct EngineInner {
 }
 
 impl Engine {
+    /// The name of the archive among the consumers of the stream.
+    pub const ARCHIVE: &str = ARCHIVE;
+
     /// Opens the data directory `path`, creating it if needed. Replays the part of the log that is not
     /// in the tree, cuts off a torn tail, and fails on damaged data.
-    pub fn open(path: impl AsRef<Path>, mut options: Options) -> Result<Self> {
-        let path = path.as_ref();
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        Self::open_directory(path.as_ref(), options).map_err(|error| match error {
+            Error::WritesPaused { reason } => {
+                Error::Io { action: String::from("cannot open the store"), detail: reason }
+            }
+            other => other,
+        })
+    }
+
+    fn open_directory(path: &Path, mut options: Options) -> Result<Self> {
         let lock = lock(path)?;
         let tree = Tree::open(path, options.sync_tree)?;
         if options.sync_tree {
@@ -98,7 +115,7 @@ impl Engine {
             view: replay.view,
             log,
             catalog: Arc::new(replay.catalog),
-            holds: replay.holds.into_inner(),
+            holds: replay.holds,
             applied: sequence,
             upkeep: wake,
         }));
@@ -110,7 +127,9 @@ impl Engine {
             appender,
             requests: receiver,
             unapplied_log_bytes: 0,
+            unchecked_bytes: 0,
         };
+        shared.check_space();
         let threads = start_threads(&shared, writer, &requests)?;
         let abandoned = std::sync::atomic::AtomicBool::new(false);
         Ok(Self(Arc::new(EngineInner {
@@ -152,6 +171,10 @@ impl Engine {
 
     /// Keeps the log after `sequence` for a consumer of the stream; `None` releases it.
     pub async fn hold(&self, consumer: &str, sequence: Option<u64>) -> Result<()> {
+        if consumer == ARCHIVE {
+            let detail = format!("the consumer {ARCHIVE:?} is the archive of log files");
+            return Err(Invalid::Rejected { detail }.into());
+        }
         if consumer.is_empty() || consumer.len() > CONSUMER_BYTES_MAX {
             let detail = format!(
                 "a consumer's name must have 1 to {CONSUMER_BYTES_MAX} bytes, not {}",
@@ -161,7 +184,18 @@ impl Engine {
         }
         let value = sequence.map(|sequence| sequence.to_le_bytes().to_vec().into());
         let row: EngineRow = (catalog::hold_key(consumer), value);
-        self.send_request(|reply| WriterRequest::Rows(vec![row], reply)).await
+        // The log can be trimmed only if holds advance.
+        essential(self.send_request(|reply| WriterRequest::Rows(vec![row], reply))).await
+    }
+
+    /// Names the consumers whose holds must exist before anything is trimmed.
+    pub fn expect_consumers(&self, consumers: impl IntoIterator<Item = String>) {
+        self.0.shared.holds.expect(consumers);
+    }
+
+    /// Returns all consumers that keep the log, with their positions.
+    pub fn holds(&self) -> Vec<StreamHold> {
+        self.0.shared.holds()
     }
 
     /// Checks all checksums, and that items, indexes and stream agree; returns a list of faults.
@@ -169,10 +203,16 @@ impl Engine {
         crate::audit::audit(&self.0.shared)
     }
 
+    /// Returns what is wrong, such as a full disk, and the state of the threads.
+    pub fn health(&self) -> EngineHealth {
+        EngineHealth::of(&self.0.shared)
+    }
+
     pub fn metrics(&self) -> Metrics {
         let shared = &self.0.shared;
         let sequence = shared.view.visible();
-        let slowest = shared.holds.lock().values().min().copied().unwrap_or(sequence);
+        let (holds, archives) = (shared.holds(), shared.options.archive.is_some());
+        let slowest = holds.iter().map(|hold| hold.sequence).min().unwrap_or(sequence);
         Metrics {
             memtable_bytes: shared.view.memory().1 as u64,
             frozen_runs: shared.view.frozen() as u64,
@@ -180,6 +220,9 @@ impl Engine {
             tree_bytes: shared.view.tree.disk_bytes(),
             sequence,
             stream_lag: sequence.saturating_sub(slowest),
+            holds,
+            free_bytes: shared.free_bytes(),
+            archive_age_ms: archives.then(|| shared.archive.age_ms(shared.clock.now_ms())),
             ..shared.metrics.read()
         }
     }
@@ -197,10 +240,14 @@ impl Engine {
         &self,
         request: impl FnOnce(ReplySender<T>) -> WriterRequest,
     ) -> Result<T> {
-        let closed = || Error::Unavailable { detail: String::from("the engine is closed") };
+        let closed = || match self.0.shared.stopped() {
+            Some(reason) => Error::WritesStopped { reason },
+            None => Error::Unavailable { detail: String::from("the engine is closed") },
+        };
         let (reply, answer) = oneshot::channel();
         let requests = self.0.requests.as_ref().ok_or_else(closed)?;
-        requests.send(request(reply)).map_err(|_| closed())?;
+        let queued = QueuedRequest { request: request(reply), is_essential: is_essential() };
+        requests.send(queued).map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
     }
 
@@ -258,7 +305,7 @@ impl Engine {
 }
 
 impl EngineInner {
-    fn weak_requests(&self) -> Weak<Sender<WriterRequest>> {
+    fn weak_requests(&self) -> Weak<Sender<QueuedRequest>> {
         self.requests.as_ref().map_or_else(Weak::new, Arc::downgrade)
     }
 
@@ -267,9 +314,11 @@ impl EngineInner {
         let shared = &self.shared;
         let target = shared.view.visible();
         let behind = || shared.view.frozen() > 0 && shared.applied.load(Ordering::SeqCst) < target;
-        let waiting = || behind() && shared.stopped().is_none();
+        let fails = || shared.stopped().is_some() || shared.pauses.has(Obstacle::Tree);
+        let waiting = || behind() && !fails();
         while !shared.room.wait_while(waiting, Duration::from_secs(1)) {}
-        shared.stopped().map_or(Ok(()), |reason| Err(Error::WritesStopped { reason }))
+        // Low space alone keeps no run from the tree.
+        if fails() { shared.refusal().map_or(Ok(()), Err) } else { Ok(()) }
     }
 }
 
@@ -288,9 +337,8 @@ impl Drop for EngineInner {
         self.shared.work.notify();
         self.shared.upkeep.notify();
         for thread in self.threads.drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("an engine thread panicked");
-            }
+            // A panic was reported when it happened.
+            let _ = thread.join();
         }
     }
 }
@@ -298,20 +346,13 @@ impl Drop for EngineInner {
 fn start_threads(
     shared: &Arc<SharedState>,
     writer: Writer,
-    requests: &Arc<Sender<WriterRequest>>,
+    requests: &Arc<Sender<QueuedRequest>>,
 ) -> Result<Vec<JoinHandle<()>>> {
-    let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
-        let thread = std::thread::Builder::new().name(format!("roundtable-{name}"));
-        thread.spawn(run).map_err(|error| Error::Io {
-            action: format!("cannot start the {name} thread"),
-            detail: error.to_string(),
-        })
-    };
     let (checkpointing, keeping) = (Arc::clone(shared), Arc::clone(shared));
     let weak = Arc::downgrade(requests);
     Ok(vec![
-        start("writer", Box::new(move || writer.run()))?,
-        start("checkpoint", Box::new(move || checkpoint::run(&checkpointing)))?,
-        start("upkeep", Box::new(move || upkeep::run(&keeping, &weak)))?,
+        threads::start(shared, EngineThread::Writer, move || writer.run())?,
+        threads::start(shared, EngineThread::Checkpoint, move || checkpoint::run(&checkpointing))?,
+        threads::start(shared, EngineThread::Upkeep, move || upkeep::run(&keeping, &weak))?,
     ])
 }

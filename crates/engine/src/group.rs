@@ -6,58 +6,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use roundtable_table::{
-    CancelReason, Capacity, Error, Invalid, Item, ReadMode, Result, TableDefinition, Write,
-    WriteOutput, limits,
+    CancelReason, Capacity, Error, Invalid, Item, ReadMode, Result, TableDefinition, WriteOutput,
+    limits,
 };
-use tokio::sync::oneshot;
 
 use crate::catalog::{self, Catalog, TableEntry};
 use crate::evaluate::{self, WriteEffect, WriteRejection};
 use crate::keys;
 use crate::memtable::{RunWrite, StoredValue};
 use crate::record::{EngineRow, ItemChange, Record};
-use crate::view::{ReadAhead, View};
+use crate::request::{PendingWrite, ReplySender, TransactionToken, WriterRequest};
+use crate::view::View;
 
 /// Most bytes that one request of the sweep removes.
 const EXPIRY_BYTES_MAX: usize = 4 << 20;
-
-pub(crate) type ReplySender<T> = oneshot::Sender<Result<T>>;
-
-/// A write on its way to the writer thread.
-#[derive(Debug)]
-pub(crate) struct PendingWrite {
-    pub(crate) entry: Arc<TableEntry>,
-    pub(crate) key: Bytes,
-    pub(crate) write: Write,
-    /// The value that the caller's thread read for the key.
-    pub(crate) read_ahead: ReadAhead,
-}
-
-/// A transaction's idempotency token and the fingerprint of its writes.
-#[derive(Debug)]
-pub(crate) struct TransactionToken {
-    pub(crate) key: Bytes,
-    pub(crate) fingerprint: [u8; 32],
-}
-
-/// A request to the writer thread.
-#[derive(Debug)]
-pub(crate) enum WriterRequest {
-    Single(Box<PendingWrite>, ReplySender<WriteOutput>),
-    Batch(Vec<PendingWrite>, ReplySender<Capacity>),
-    Transaction(Vec<PendingWrite>, Option<TransactionToken>, ReplySender<Capacity>),
-    CreateTable(TableDefinition, ReplySender<()>),
-    DeleteTable(String, ReplySender<()>),
-    Rows(Vec<EngineRow>, ReplySender<()>),
-    /// Adds the items of these keys to the order of their table; without keys, marks it as complete.
-    Order(Arc<TableEntry>, Vec<Bytes>, ReplySender<()>),
-    /// Removes the items that are expired; replies with their number.
-    Expire(Arc<TableEntry>, Vec<Bytes>, ReplySender<usize>),
-    /// Deletes the tokens that have expired.
-    ForgetTokens(Vec<Bytes>, ReplySender<()>),
-    /// Freezes the active run for the checkpointer.
-    Freeze(ReplySender<()>),
-}
 
 /// A reply that is held back until the group is synced.
 #[derive(Debug)]
@@ -211,6 +173,10 @@ impl<'v> CommitGroup<'v> {
             }
             WriterRequest::ForgetTokens(keys, reply) => {
                 PendingReply::Done(reply, self.forget_tokens(keys))
+            }
+            WriterRequest::Retry(reply) => {
+                self.record(Vec::new(), Vec::new());
+                PendingReply::Done(reply, Ok(()))
             }
             WriterRequest::Freeze(reply) => {
                 self.freeze = true;

@@ -7,6 +7,7 @@
 //! It is not a cluster: one process owns a directory. It is not a cache: acknowledged writes are on
 //! disk.
 
+mod archive;
 mod audit;
 mod backup;
 mod catalog;
@@ -17,29 +18,36 @@ mod engine;
 mod evaluate;
 mod filter;
 mod group;
+mod health;
+mod holds;
 mod keys;
 mod log;
 mod memtable;
 mod metrics;
 mod options;
+mod pauses;
 mod read;
 mod recent;
 mod record;
 mod recovery;
+mod request;
 mod segment;
 mod shared;
 mod signal;
 #[cfg(feature = "testing")]
 mod simulated;
 mod stream;
+mod threads;
 mod tree;
 mod upkeep;
 mod view;
 mod writer;
 
-pub use backup::{Restore, RestorePoint, restore};
+pub use backup::{Restore, RestoreError, RestorePoint, restore};
 pub use disk::{DirectoryDisk, Disk, DiskFile};
 pub use engine::Engine;
+pub use health::EngineHealth;
+pub use holds::StreamHold;
 pub use metrics::{Distribution, Metrics};
 pub use options::Options;
 #[cfg(feature = "testing")]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use roundtable_table::{Error, Result};
 
-use crate::disk::{Disk, DiskFile};
+use crate::disk::{Disk, DiskFile, is_temporary};
 use crate::record::Record;
 use crate::recovery::Recovery;
 use crate::segment::{
@@ -172,7 +172,7 @@ impl WriteAheadLog {
     /// Returns whether a spare file should be made now, so that starting the next segment is fast.
     pub(crate) fn needs_spare(&self) -> bool {
         let Some(active) = self.segments.read().last().cloned() else { return false };
-        let from = if active.is_allocated { self.segment_bytes / 2 } else { SPARE_FROM_BYTES };
+        let from = if active.is_allocated() { self.segment_bytes / 2 } else { SPARE_FROM_BYTES };
         active.end() >= from.min(self.segment_bytes / 2) && self.spare.lock().is_none()
     }
 
@@ -230,7 +230,17 @@ impl WriteAheadLog {
         (pin, segments.get(start..).unwrap_or_default().to_vec())
     }
 
-    fn start_segment(&self, first: u64) -> io::Result<Arc<LogSegment>> {
+    /// Removes a file, if it exists.
+    fn discard(&self, name: &str) -> Result<(), AppendError> {
+        match self.disk.remove(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(AppendError::Lasting(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn start_segment(&self, first: u64) -> Result<Arc<LogSegment>, AppendError> {
         let spare = self.spare.lock().take();
         let is_allocated = spare.is_some();
         // Without a spare the segment starts unallocated: slower to sync, but the writer need not
@@ -239,11 +249,19 @@ impl WriteAheadLog {
             Some(spare) => spare,
             None => self.make_spare(0)?,
         };
-        file.write_at(&segment::header(first), 0)?;
-        file.sync()?;
-        self.disk.rename(&name, &segment::name(first))?;
-        let mut segment = LogSegment::new(first, Arc::clone(&self.disk), SEGMENT_HEADER_BYTES);
-        segment.is_allocated = is_allocated;
+        let started = file
+            .write_at(&segment::header(first), 0)
+            .and_then(|()| file.sync())
+            .and_then(|()| self.disk.rename(&name, &segment::name(first)));
+        if let Err(error) = started {
+            // It holds nothing yet. If it stayed, later groups in the segment before it would look like a
+            // part of the log that is there twice.
+            drop(file);
+            self.discard(&name).and_then(|()| self.discard(&segment::name(first)))?;
+            return Err(error.into());
+        }
+        let segment = LogSegment::new(first, Arc::clone(&self.disk), SEGMENT_HEADER_BYTES);
+        segment.set_allocated(is_allocated);
         segment.keep_open(file);
         let segment = Arc::new(segment);
         let mut segments = self.segments.write();
@@ -313,6 +331,21 @@ pub(crate) fn damaged(segment: &LogSegment, offset: u64, what: &str) -> Error {
     }
 }
 
+/// The reason that a group was not appended.
+#[derive(Debug)]
+pub(crate) enum AppendError {
+    /// It passes, and the log is as before.
+    Temporary(io::Error),
+    /// The state of the disk is no longer certain: the log must not be written again before a restart.
+    Lasting(io::Error),
+}
+
+impl From<io::Error> for AppendError {
+    fn from(error: io::Error) -> Self {
+        if is_temporary(&error) { Self::Temporary(error) } else { Self::Lasting(error) }
+    }
+}
+
 /// The end of the log, where the writer thread appends.
 #[derive(Debug)]
 pub(crate) struct Appender {
@@ -326,12 +359,24 @@ impl Appender {
         self.position
     }
 
-    /// Appends the records of one group and syncs. After an error the log must not be written again.
-    pub(crate) fn append(&mut self, group: &EncodedGroup<'_>) -> io::Result<()> {
+    /// Appends the records of one group and syncs. After a temporary error nothing of the group is in the
+    /// log, and another one can be appended.
+    pub(crate) fn append(&mut self, group: &EncodedGroup<'_>) -> Result<(), AppendError> {
         let segment = self.segment_for(group)?;
         let file = segment.file()?;
-        file.write_at(group.bytes, self.position.offset)?;
-        file.sync()?;
+        if let Err(error) = file.write_at(group.bytes, self.position.offset) {
+            let error = AppendError::from(error);
+            if matches!(error, AppendError::Temporary(_)) {
+                // Whole records of it may have landed. They must not follow those of a shorter group that
+                // is written in its place, or reappear after a crash: the caller is told that nothing happened.
+                file.truncate(self.position.offset).map_err(AppendError::Lasting)?;
+                segment.set_allocated(false);
+            }
+            return Err(error);
+        }
+        // What a failed sync has left is not known, whatever the cause: pages may count as written that are
+        // not.
+        file.sync().map_err(AppendError::Lasting)?;
         segment.mark_latest(group.first, self.position.offset);
         self.position = LogPosition {
             segment: segment.first,
@@ -346,11 +391,11 @@ impl Appender {
         Ok(())
     }
 
-    fn segment_for(&mut self, group: &EncodedGroup<'_>) -> io::Result<Arc<LogSegment>> {
+    fn segment_for(&mut self, group: &EncodedGroup<'_>) -> Result<Arc<LogSegment>, AppendError> {
         let current = self.log.segments.read().last().cloned();
         let fits = |segment: &Arc<LogSegment>| {
             let end = segment.end();
-            let spare_waits = !segment.is_allocated && self.log.spare.lock().is_some();
+            let spare_waits = !segment.is_allocated() && self.log.spare.lock().is_some();
             let room = if spare_waits { end } else { self.log.segment_bytes };
             let has_room = end + group.bytes.len() as u64 <= room;
             end == SEGMENT_HEADER_BYTES || segment.is_current() && has_room

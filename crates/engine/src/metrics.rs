@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::holds::StreamHold;
+
 const BUCKETS: usize = 32;
 
 /// A histogram with buckets by powers of two.
@@ -106,4 +108,10 @@ pub struct Metrics {
     pub sequence: u64,
     /// Number of sequences by which the slowest consumer with a hold is behind.
     pub stream_lag: u64,
+    /// Milliseconds since everything synced was in the archive, or since the start; `None` without an archive.
+    pub archive_age_ms: Option<u64>,
+    /// Free bytes of the disk.
+    pub free_bytes: u64,
+    /// The consumers that keep the log.
+    pub holds: Vec<StreamHold>,
 }

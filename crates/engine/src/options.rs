@@ -19,10 +19,18 @@ pub struct Options {
     pub segment_bytes: u64,
     /// Minimum time for which changes stay readable in the stream.
     pub retention: Duration,
-    /// Directory to which complete log files are copied, for restores to a point in time.
+    /// Trims nothing before [`crate::Engine::expect_consumers`] has named the consumers of the stream, and
+    /// each of them has a hold.
+    pub awaits_consumers: bool,
+    /// Directory to which the log is copied, for restores to a point in time.
     pub archive: Option<PathBuf>,
-    /// Interval at which expired items are swept and the log is trimmed.
+    /// Interval at which the synced part of the last log file is copied there, too.
+    pub archive_interval: Duration,
+    /// Interval at which expired items are swept, the log is trimmed, and failed writes are tried again.
     pub upkeep_interval: Duration,
+    /// Free bytes of the disk that are kept for [essential](roundtable_table::essential) writes, deletions and
+    /// the engine's own work.
+    pub reserve_bytes: u64,
     /// Sweeps and trims in the background. Read-only tools turn this off; `Engine::sweep` works
     /// regardless.
     pub cleans_up: bool,
@@ -39,8 +47,11 @@ impl Default for Options {
             memtable_bytes: 128 << 20,
             segment_bytes: 64 << 20,
             retention: Duration::from_hours(24),
+            awaits_consumers: false,
             archive: None,
+            archive_interval: Duration::from_mins(1),
             upkeep_interval: Duration::from_secs(1),
+            reserve_bytes: 0,
             cleans_up: true,
             sync_tree: true,
             disk: None,

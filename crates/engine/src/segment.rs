@@ -43,7 +43,7 @@ pub(crate) struct LogSegment {
     /// because a day of segments is more than a process may keep open.
     file: Mutex<Option<Arc<dyn DiskFile>>>,
     /// The file already has its final length, so that a sync need not write a new one.
-    pub(crate) is_allocated: bool,
+    is_allocated: AtomicBool,
     /// The segment has an older format version: nothing is appended, so that its header stays true.
     is_old: AtomicBool,
     /// End of the synced records, which may be read.
@@ -88,7 +88,7 @@ impl LogSegment {
             first,
             disk,
             file: Mutex::new(None),
-            is_allocated: false,
+            is_allocated: AtomicBool::new(false),
             is_old: AtomicBool::new(false),
             end: AtomicU64::new(end),
             last: AtomicU64::new(first.saturating_sub(1)),
@@ -102,6 +102,14 @@ impl LogSegment {
 
     pub(crate) fn name(&self) -> String {
         name(self.first)
+    }
+
+    pub(crate) fn is_allocated(&self) -> bool {
+        self.is_allocated.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_allocated(&self, is_allocated: bool) {
+        self.is_allocated.store(is_allocated, Ordering::Relaxed);
     }
 
     /// Returns whether groups of the current format may be appended.
@@ -142,9 +150,11 @@ impl LogSegment {
 
     /// Makes the records up to offset `end` readable.
     pub(crate) fn extend(&self, end: u64, last: u64, at_ms: u64) {
-        self.last.store(last, Ordering::Release);
-        self.last_at_ms.store(at_ms, Ordering::Release);
+        // In this order, so that the record of a last sequence that someone reads lies before the end that
+        // they read next.
         self.end.store(end, Ordering::Release);
+        self.last_at_ms.store(at_ms, Ordering::Release);
+        self.last.store(last, Ordering::Release);
     }
 
     /// Remembers the offset of a sequence, if it is far enough from the last remembered one.

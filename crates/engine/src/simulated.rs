@@ -47,9 +47,13 @@ pub enum DiskFault {
     /// A sync fails and drops its dirty pages: the bytes read back, but no later sync writes them, as
     /// on Linux. Other steps just fail.
     SyncForgets,
-    /// From this step on the disk is full: writes land in part, new files are too short, the tree
-    /// cannot commit.
+    /// From this step on the disk is full, until there is [room](SimulatedDisk::make_room) again: writes land
+    /// in part, new files are too short, the tree cannot commit.
     DiskFull,
+    /// The step fails and changes nothing, because the process has no file descriptors left.
+    NoDescriptors,
+    /// The thread that takes the step panics, as it would because of a bug.
+    Panics,
 }
 
 /// A disk in memory that fails on demand. Clones share it.
@@ -65,6 +69,8 @@ struct SimulatedMachine {
     trace: Vec<(IoStep, String)>,
     is_off: bool,
     is_full: bool,
+    /// Free bytes as reported; nothing is counted.
+    free_bytes: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -108,6 +114,10 @@ fn full() -> io::Error {
     io::Error::new(io::ErrorKind::StorageFull, "no space left on the simulated disk")
 }
 
+fn no_descriptors() -> io::Error {
+    rustix::io::Errno::MFILE.into()
+}
+
 fn missing(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name:?}"))
 }
@@ -125,6 +135,16 @@ impl SimulatedDisk {
     /// Injects `fault` at the `nth` step of its kind; the first one is 1.
     pub fn fail_at_nth(&self, kind: IoStep, nth: usize, fault: DiskFault) {
         self.0.lock().plan_by_kind.insert((kind, nth), fault);
+    }
+
+    /// Ends a full disk.
+    pub fn make_room(&self) {
+        self.0.lock().is_full = false;
+    }
+
+    /// Sets the free bytes that the disk reports; a full disk reports none.
+    pub fn set_free_bytes(&self, bytes: u64) {
+        self.0.lock().free_bytes = Some(bytes);
     }
 
     /// Returns the number of steps taken.
@@ -213,6 +233,9 @@ impl SimulatedMachine {
                 return Err(off());
             }
             Some(DiskFault::Fails | DiskFault::SyncForgets) => return Err(failed()),
+            Some(DiskFault::NoDescriptors) => return Err(no_descriptors()),
+            #[expect(clippy::panic, reason = "this is the fault")]
+            Some(DiskFault::Panics) => panic!("a simulated bug"),
             Some(DiskFault::DiskFull) => self.is_full = true,
             None => {}
         }
@@ -362,6 +385,12 @@ impl Disk for SimulatedDisk {
         let extent = machine.begin(IoStep::Remove, name)?;
         machine.names.remove(name).ok_or_else(|| missing(name))?;
         machine.end(extent)
+    }
+
+    fn free_bytes(&self) -> io::Result<u64> {
+        let machine = self.0.lock();
+        let machine = machine.read()?;
+        Ok(if machine.is_full { 0 } else { machine.free_bytes.unwrap_or(u64::MAX) })
     }
 
     fn before_tree_commit(&self) -> io::Result<()> {

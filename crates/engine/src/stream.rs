@@ -144,7 +144,14 @@ fn page(
             Some(records) => {
                 records.iter().all(|record| take(record));
             }
-            None => shared.log.read_after(after, &mut |record| take(&record))?,
+            None => {
+                let scanned = shared.log.read_after(after, &mut |record| take(&record));
+                if let Err(damage @ Error::Damaged { .. }) = &scanned {
+                    // All readers will get stuck here: operators have to know.
+                    let _ = shared.damage.set(damage.to_string());
+                }
+                scanned?;
+            }
         }
     }
     if has_gap {

@@ -4,6 +4,7 @@
 //! the log, and engine rows). The checksum covers key and value.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -13,13 +14,17 @@ use heed::{
     WithoutTls,
 };
 use roundtable_table::{Error, Order, Result};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 
+use crate::disk::{Disk, is_temporary};
 use crate::keys::{self, KeyRange};
 use crate::log::LogPosition;
 use crate::memtable::StoredValue;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) const FILE: &str = "tree.mdb";
+const LOCK_FILE: &str = "tree.mdb-lock";
 const APPLIED: &[u8] = b"applied";
 const APPLYING: &[u8] = b"applying";
 const FORMAT: &[u8] = b"format";
@@ -29,8 +34,12 @@ const FORMAT_PLAIN: &[u8] = b"1";
 /// leave their items out of the order, and nothing would tell.
 const FORMAT_ORDERED: &[u8] = b"2";
 const CHECKSUM_BYTES: usize = 4;
+/// Less free space than this explains a write that was cut short.
+const NEARLY_FULL_BYTES: u64 = 1 << 20;
 /// Read transactions at the same time.
 const READERS_MAX: u32 = 4096;
+/// At least 64 bytes for each reader, and as much as LMDB has before them.
+const LOCK_FILE_BYTES: u64 = READERS_MAX as u64 * 64 + 4096;
 /// Address space, not memory or disk; halved until the operating system grants it.
 const MAP_BYTES: usize = 1 << 42;
 const MAP_BYTES_MIN: usize = 1 << 30;
@@ -43,7 +52,7 @@ pub(crate) struct Tree {
     items: TreeDatabase,
     entries: TreeDatabase,
     meta: TreeDatabase,
-    /// Whether commits are synced.
+    /// True if commits are synced.
     sync: bool,
 }
 
@@ -51,10 +60,35 @@ pub(crate) struct Tree {
 /// the thread ends, also in the moment in which another one closes the tree and unmaps the slots.
 pub(crate) type ReadTxn<'a> = RoTxn<'a, WithoutTls>;
 
+/// Names a failed action. On a full disk nothing of a transaction is in the tree, which can be written again
+/// later.
 fn fault(action: &str) -> impl Fn(heed::Error) -> Error {
+    move |error| match &error {
+        heed::Error::Io(cause) if is_temporary(cause) => {
+            Error::WritesPaused { reason: format!("cannot {action} the tree: {error}") }
+        }
+        _ => lasting_fault(action)(error),
+    }
+}
+
+/// Names a failed action after which the state of the disk is unknown, whatever the cause.
+fn lasting_fault(action: &str) -> impl Fn(heed::Error) -> Error {
     move |error| Error::Io {
         action: format!("cannot {action} the tree"),
         detail: error.to_string(),
+    }
+}
+
+/// Allocates the lock file before LMDB opens it. LMDB maps the file and leaves it sparse, and on a full disk the
+/// first write to a hole would end the process. Not after it is open: closing a second handle would release
+/// LMDB's locks.
+fn allocate_lock_file(path: &Path) {
+    let file = File::options().create(true).truncate(false).write(true).open(path);
+    let allocated = file.and_then(|file| {
+        Ok(rustix::fs::fallocate(file, FallocateFlags::empty(), 0, LOCK_FILE_BYTES)?)
+    });
+    if let Err(error) = allocated {
+        tracing::warn!(%error, path = %path.display(), "cannot allocate the lock file of the tree");
     }
 }
 
@@ -113,6 +147,7 @@ fn check_format(env: &Env<WithoutTls>, meta: TreeDatabase) -> Result<()> {
 impl Tree {
     /// Opens the tree in `directory`, creating it if needed.
     pub(crate) fn open(directory: &Path, sync: bool) -> Result<Self> {
+        allocate_lock_file(&directory.join(LOCK_FILE));
         let env = open_env(&directory.join(FILE), sync)?;
         if env.max_key_size() < keys::TREE_KEY_BYTES_MAX {
             let detail = format!("LMDB limits keys to {} bytes", env.max_key_size());
@@ -211,7 +246,7 @@ impl Tree {
         writes: &[(Bytes, StoredValue)],
         through: LogPosition,
         is_last: bool,
-        before_commit: impl FnOnce() -> std::io::Result<()>,
+        disk: &dyn Disk,
     ) -> Result<()> {
         let mut txn = self.env.write_txn().map_err(fault("write"))?;
         let mut buffer = Vec::with_capacity(1024);
@@ -221,8 +256,19 @@ impl Tree {
         let key = if is_last { APPLIED } else { APPLYING };
         seal(&mut buffer, key, &through.encode());
         self.meta.put(&mut txn, key, &buffer).map_err(fault("write"))?;
-        before_commit().map_err(|error| fault("commit")(heed::Error::Io(error)))?;
-        txn.commit().map_err(fault("commit"))
+        disk.before_tree_commit().map_err(|error| fault("commit")(heed::Error::Io(error)))?;
+        txn.commit().map_err(|error| {
+            // LMDB reports a write that a full disk cut short as an input/output error.
+            let is_full = || disk.free_bytes().is_ok_and(|free| free < NEARLY_FULL_BYTES);
+            match error {
+                heed::Error::Io(error)
+                    if Errno::from_io_error(&error) == Some(Errno::IO) && is_full() =>
+                {
+                    fault("commit")(heed::Error::Io(Errno::NOSPC.into()))
+                }
+                error => fault("commit")(error),
+            }
+        })
     }
 
     fn apply_one(
@@ -246,7 +292,7 @@ impl Tree {
 
     /// Puts everything committed on stable storage, including the root.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.env.force_sync().map_err(fault("sync"))
+        self.env.force_sync().map_err(lasting_fault("sync"))
     }
 
     /// Writes a compact copy into `directory`.

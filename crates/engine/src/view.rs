@@ -38,6 +38,11 @@ impl FrozenRun {
         self.entries_applied.fetch_add(entries, Ordering::Relaxed);
     }
 
+    /// Notes that it has to be applied from its beginning again.
+    pub(crate) fn restart(&self) {
+        self.entries_applied.store(0, Ordering::Relaxed);
+    }
+
     /// Returns roughly the bytes that are not in the tree yet.
     fn pending_bytes(&self) -> usize {
         let left = self.entries.saturating_sub(self.entries_applied.load(Ordering::Relaxed));

@@ -1,31 +1,34 @@
 //! The writer thread: takes all queued requests as a group, evaluates them in order, logs, syncs and
 //! publishes the group, then replies.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use roundtable_table::Error;
 
-use crate::catalog;
-use crate::group::{CommitGroup, WriterRequest};
-use crate::log::{Appender, EncodedGroup};
+use crate::group::CommitGroup;
+use crate::log::{AppendError, Appender, EncodedGroup};
+use crate::pauses::Obstacle;
+use crate::request::QueuedRequest;
 use crate::shared::SharedState;
 
 /// A group takes no further requests once its records have this size.
 const GROUP_BYTES_MAX: usize = 4 << 20;
 const GROUP_REQUESTS_MAX: usize = 4096;
+/// The free space is checked after so many bytes of the log, and at each upkeep.
+const SPACE_CHECK_BYTES: usize = 4 << 20;
 /// Longest pause between groups while the checkpoint catches up.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 pub(crate) struct Writer {
     pub(crate) shared: Arc<SharedState>,
     pub(crate) appender: Appender,
-    pub(crate) requests: Receiver<WriterRequest>,
+    pub(crate) requests: Receiver<QueuedRequest>,
     /// Growth of the log since a run was last frozen.
     pub(crate) unapplied_log_bytes: u64,
+    /// Growth of the log since the free space was last checked.
+    pub(crate) unchecked_bytes: usize,
 }
 
 impl Writer {
@@ -36,6 +39,7 @@ impl Writer {
         while let Ok(first) = self.requests.recv() {
             let started = Instant::now();
             let shared = Arc::clone(&self.shared);
+            let Some(first) = first.admit(&shared) else { continue };
             let catalog = Arc::clone(&shared.catalog.read());
             let position = self.appender.position();
             let at_ms = shared.clock.now_ms();
@@ -44,7 +48,11 @@ impl Writer {
             group.add(first, at_ms);
             while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
                 match self.requests.try_recv() {
-                    Ok(request) => group.add(request, shared.clock.now_ms()),
+                    Ok(request) => {
+                        if let Some(request) = request.admit(&shared) {
+                            group.add(request, shared.clock.now_ms());
+                        }
+                    }
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
@@ -68,17 +76,30 @@ impl Writer {
             let (last, at_ms) = (group.last(), group.at_ms());
             let encoded = EncodedGroup { number, first, last, at_ms, bytes: buffer };
             let syncing = Instant::now();
-            if let Err(error) = self.appender.append(&encoded) {
-                let reason = format!("the log could not be written ({error})");
-                shared.stop(reason.clone());
-                return group.fail(&Error::WritesStopped { reason });
+            match self.appender.append(&encoded) {
+                Ok(()) => shared.pauses.clear(Obstacle::Log),
+                Err(AppendError::Temporary(error)) => {
+                    let reason = format!("the log could not be written ({error})");
+                    shared.pauses.set(Obstacle::Log, reason.clone());
+                    return group.fail(&Error::WritesPaused { reason });
+                }
+                Err(AppendError::Lasting(error)) => {
+                    let reason = format!("the log could not be written ({error})");
+                    shared.stop(reason.clone());
+                    return group.fail(&Error::WritesStopped { reason });
+                }
             }
             shared.metrics.sync.record(syncing.elapsed());
             shared.metrics.group(group.len(), buffer.len());
             self.unapplied_log_bytes += buffer.len() as u64;
+            self.unchecked_bytes += buffer.len();
+            if self.unchecked_bytes >= SPACE_CHECK_BYTES {
+                self.unchecked_bytes = 0;
+                shared.check_space();
+            }
             if !group.rows.is_empty() {
                 *shared.catalog.write() = Arc::clone(&group.catalog);
-                apply_holds(&shared.holds, &group.rows);
+                shared.holds.apply(&group.rows);
             }
             shared.view.publish(&group.writes, group.last());
             shared.recent.add(group.take_records());
@@ -119,22 +140,15 @@ impl Writer {
             shared.room.wait_while(|| shared.view.pending_bytes() > soft, pause.min(PAUSE_MAX));
         } else {
             // Once the engine closes, no checkpointer may be left to make room.
-            let waits = || shared.stopped().is_none() && !shared.is_closing();
+            // And while the tree cannot be written, further requests are refused instead.
+            let waits = || {
+                let ends = shared.stopped().is_some() || shared.is_closing();
+                !ends && !shared.pauses.has(Obstacle::Tree)
+            };
             while shared.view.pending_bytes() >= hard && waits() {
                 shared.room.wait_while(|| shared.view.pending_bytes() >= hard, PAUSE_MAX);
             }
         }
         shared.metrics.stall.record(stalled.elapsed());
-    }
-}
-
-/// Applies the rows that hold the log for consumers of the stream.
-pub(crate) fn apply_holds(holds: &Mutex<BTreeMap<String, u64>>, rows: &[crate::record::EngineRow]) {
-    for (consumer, sequence) in rows.iter().filter_map(catalog::hold_of) {
-        let mut holds = holds.lock();
-        match sequence {
-            Some(sequence) => holds.insert(consumer, sequence),
-            None => holds.remove(&consumer),
-        };
     }
 }

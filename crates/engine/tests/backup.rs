@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use gated_disk::GatedDisk;
-use roundtable_engine::{Engine, Options, Restore, RestorePoint, restore};
+use roundtable_engine::{Engine, Options, Restore, RestoreError, RestorePoint, restore};
 use roundtable_table::{
     BatchWrite, Clock as _, Error, Get, Item, Key, ManualClock, Put, Sequence, Store, StreamRead,
     StreamStart, Table, Transaction, Update, item,
@@ -241,11 +241,9 @@ async fn a_restore_to_a_point_between_two_writes_has_the_first_only() {
     assert_eq!(rows(&home.path("second")).await, ["first=1", "second=2", "zeroth=0"]);
 
     // A restore cannot go back before the checkpoint in the backup's tree.
-    for early in [RestorePoint::Sequence(zeroth - 1), RestorePoint::Time(START_MS)] {
-        let error = refusal(&home.plan("too-early", early));
-        let reason = format!("the backup already holds sequence {zeroth}; use an earlier backup");
-        assert!(error.contains("cannot restore") && error.contains(&reason), "{error}");
-    }
+    let error = refusal(&home.plan("too-early", RestorePoint::Sequence(zeroth - 1)));
+    let reason = format!("the backup already holds sequence {zeroth}; use an earlier backup");
+    assert!(error.contains("cannot restore") && error.contains(&reason), "{error}");
     restore(&home.plan("too-early", RestorePoint::Sequence(zeroth))).unwrap();
     assert_eq!(rows(&home.path("too-early")).await, ["zeroth=0"]);
     // The backup itself is a data directory.
@@ -358,6 +356,128 @@ async fn a_target_directory_that_is_not_empty_is_rejected() {
     let error = engine.backup(home.path("data")).unwrap_err().to_string();
     assert!(error.contains("it is not empty"), "{error}");
     assert_eq!(std::fs::read_to_string(home.path("taken/letter")).unwrap(), "dear ana");
+}
+
+/// The range of times that a refused restore says it could restore.
+fn covered(plan: &Restore) -> (Option<u64>, Option<u64>) {
+    match restore(plan).unwrap_err() {
+        RestoreError::NotCovered { from_ms, to_ms } => (from_ms, to_ms),
+        RestoreError::Store(error) => panic!("{error}"),
+    }
+}
+
+/// It once restored the last state that it had, and said that all was well.
+#[tokio::test]
+async fn a_restore_to_a_time_that_is_not_covered_is_refused_with_the_range_that_is() {
+    let home = Home::new();
+    let engine = Engine::open(home.path("data"), home.options()).unwrap();
+    town(&engine).await;
+    let (first_ms, _) = home.put(&engine, "first", 1).await;
+    engine.checkpoint().unwrap();
+    let (second_ms, second) = home.put(&engine, "second", 2).await;
+    engine.backup(home.path("backup")).unwrap();
+    let range = (Some(first_ms), Some(second_ms));
+    for outside in [0, first_ms - 1, second_ms + 1, u64::MAX] {
+        let plan = home.plan("outside", RestorePoint::Time(outside));
+        assert_eq!(covered(&plan), range, "at {outside}");
+        assert!(!home.path("outside").exists());
+    }
+    let error = restore(&home.plan("outside", RestorePoint::Time(0))).unwrap_err().to_string();
+    assert!(error.starts_with("cannot restore to that point: "), "{error}");
+    for (into, inside) in [("from", first_ms), ("between", first_ms + 1), ("to", second_ms)] {
+        restore(&home.plan(into, RestorePoint::Time(inside))).unwrap();
+        let shown: &[&str] =
+            if inside == second_ms { &["first=1", "second=2"] } else { &["first=1"] };
+        assert_eq!(rows(&home.path(into)).await, shown);
+    }
+    assert_eq!(restore(&home.plan("all", RestorePoint::Latest)).unwrap(), second);
+}
+
+/// Up to 64 MiB of changes, which may be those of days, were once in no archive.
+#[tokio::test]
+async fn the_archive_receives_the_synced_tail_at_its_interval_and_when_the_store_is_closed() {
+    const MINUTE_MS: u64 = 60_000;
+    let home = Home::new();
+    let options = || Options {
+        archive: Some(home.path("archive")),
+        segment_bytes: 64 << 20,
+        ..home.options()
+    };
+    let engine = Engine::open(home.path("data"), options()).unwrap();
+    town(&engine).await;
+    engine.backup(home.path("backup")).unwrap();
+    let age = |engine: &Engine| engine.metrics().archive_age_ms.unwrap();
+    let restored = async |into: &str| {
+        let archive = Some(home.path("archive"));
+        restore(&Restore { archive, ..home.plan(into, RestorePoint::Latest) }).unwrap();
+        rows(&home.path(into)).await
+    };
+    home.put(&engine, "first", 1).await;
+    let_upkeep_pass(&engine, &home.clock).await;
+    assert_eq!(age(&engine), 1_000, "a second has passed since the start");
+    assert_eq!(log_files(&home.path("archive")).len(), 0);
+    home.clock.advance_ms(MINUTE_MS);
+    until(|| age(&engine) == 0);
+    assert_eq!(restored("one").await, ["first=1"]);
+    // The same file grows.
+    home.put(&engine, "second", 2).await;
+    let_upkeep_pass(&engine, &home.clock).await;
+    assert_eq!(restored("two").await, ["first=1"]);
+    home.clock.advance_ms(MINUTE_MS);
+    until(|| age(&engine) == 0);
+    assert_eq!(restored("three").await, ["first=1", "second=2"]);
+    assert_eq!(log_files(&home.path("archive")).len(), 1);
+    // Also if the clock is set back.
+    home.put(&engine, "third", 3).await;
+    home.clock.set_ms(START_MS);
+    until(|| {
+        let held = engine.holds().into_iter().find(|hold| hold.consumer == Engine::ARCHIVE);
+        held.unwrap().sequence == engine.metrics().sequence
+    });
+    assert_eq!(restored("four").await, ["first=1", "second=2", "third=3"]);
+    // An archive that cannot be reached gets old, and is not hidden by a store where nothing happens.
+    std::fs::rename(home.path("archive"), home.path("elsewhere")).unwrap();
+    std::fs::write(home.path("archive"), "in the way").unwrap();
+    home.clock.advance_ms(5 * MINUTE_MS);
+    let_upkeep_pass(&engine, &home.clock).await;
+    assert!(age(&engine) >= 5 * MINUTE_MS);
+    std::fs::remove_file(home.path("archive")).unwrap();
+    std::fs::rename(home.path("elsewhere"), home.path("archive")).unwrap();
+    until(|| age(&engine) == 0);
+    home.put(&engine, "fourth", 4).await;
+    engine.close().unwrap();
+    assert_eq!(restored("five").await.len(), 4, "nothing is lost when it is closed");
+
+    // After a restart it goes on with the same file.
+    let engine = Engine::open(home.path("data"), options()).unwrap();
+    home.put(&engine, "fifth", 5).await;
+    home.clock.advance_ms(MINUTE_MS);
+    until(|| age(&engine) == 0);
+    assert_eq!(restored("six").await.len(), 5);
+}
+
+/// An operator may copy the files of the log there, with the zeros at their end.
+#[tokio::test]
+async fn a_log_file_that_was_copied_into_the_archive_by_hand_is_brought_up_to_date() {
+    let home = Home::new();
+    let engine = Engine::open(home.path("data"), home.options()).unwrap();
+    town(&engine).await;
+    engine.backup(home.path("backup")).unwrap();
+    home.put(&engine, "first", 1).await;
+    engine.close().unwrap();
+    std::fs::create_dir(home.path("archive")).unwrap();
+    for name in log_files(&home.path("data/log")) {
+        let mut bytes = std::fs::read(home.path("data/log").join(&name)).unwrap();
+        bytes.resize(bytes.len().max(2 << 10) + 3_000_000, 0);
+        std::fs::write(home.path("archive").join(&name), bytes).unwrap();
+    }
+    let options = Options { archive: Some(home.path("archive")), ..home.options() };
+    let engine = Engine::open(home.path("data"), options).unwrap();
+    home.put(&engine, "second", 2).await;
+    engine.close().unwrap();
+    let archive = Some(home.path("archive"));
+    restore(&Restore { archive, ..home.plan("restored", RestorePoint::Latest) }).unwrap();
+    assert_eq!(rows(&home.path("restored")).await, ["first=1", "second=2"]);
 }
 
 fn log_files(directory: &Path) -> Vec<String> {

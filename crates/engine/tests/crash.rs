@@ -10,6 +10,8 @@
 mod agreement;
 #[path = "town/damage.rs"]
 mod damage;
+#[path = "town/full_disk.rs"]
+mod full_disk;
 #[path = "town/script.rs"]
 mod script;
 
@@ -194,7 +196,10 @@ async fn fail_everywhere(fault: DiskFault, kinds: &[IoStep]) -> String {
         let mut script = Script::new();
         if let Ok(engine) = home.open(&script) {
             if let Err(error) = script.live(&engine).await {
-                let Error::WritesStopped { reason } = &error else { panic!("{error}") };
+                let (Error::WritesStopped { reason } | Error::WritesPaused { reason }) = &error
+                else {
+                    panic!("{error}")
+                };
                 let named = ["simulated input/output error", "no space left"];
                 assert!(named.iter().any(|name| reason.contains(name)), "{reason}");
             }

@@ -30,6 +30,26 @@ fn quick(options: Options) -> Options {
     Options { sync_tree: false, upkeep_interval: Duration::from_hours(1), ..options }
 }
 
+/// All processors got stuck at it, and the server said that all was well.
+#[tokio::test]
+async fn damage_that_a_reader_of_the_stream_finds_is_reported() {
+    let directory = closed_directory().await;
+    let engine = Engine::open(directory.path(), quick(Options::default())).unwrap();
+    assert_eq!(engine.health().problems, Vec::<String>::new());
+    let first = segments(directory.path()).remove(0);
+    let mut bytes = std::fs::read(&first).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&first, bytes).unwrap();
+    let table = town(&engine).await;
+    let shard = table.stream_shards().await.unwrap()[0].id.clone();
+    let error = table.stream_read(StreamRead::new(shard, StreamStart::Oldest)).await.unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    let problems = engine.health().problems;
+    assert_eq!(problems, [format!("{error}: restore from a backup")]);
+    assert!(problems[0].contains(name(&first)), "{problems:?}");
+    assert!(engine.health().takes_writes, "the tree is not concerned");
+}
+
 /// The other process; does nothing in a normal test run.
 #[test]
 fn another_process() {

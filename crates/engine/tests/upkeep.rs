@@ -162,3 +162,82 @@ async fn a_consumer_name_has_a_length_limit() {
     engine.hold("reader", Some(1)).await.unwrap();
     engine.checkpoint().unwrap();
 }
+
+/// The position of a consumer that holds the log.
+fn position(engine: &Engine, consumer: &str) -> Option<u64> {
+    let holds = engine.holds().into_iter();
+    holds.filter(|hold| hold.consumer == consumer).map(|hold| hold.sequence).next()
+}
+
+/// A store of an earlier version has no holds, and the log may be old after a long stop: without this, the
+/// first trim removed what its processors had not read.
+#[tokio::test]
+async fn nothing_is_trimmed_before_every_expected_consumer_has_a_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at_ms(NOW_MS));
+    let options = |awaits_consumers| Options {
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        segment_bytes: 2 << 10,
+        retention: Duration::from_hours(1),
+        upkeep_interval: Duration::from_millis(1),
+        awaits_consumers,
+        ..Options::default()
+    };
+    let engine = Engine::open(directory.path(), options(false)).unwrap();
+    let table = town(&engine).await;
+    for n in 0..60 {
+        let item = item! {"PK" => "p", "SK" => format!("{n}"), "text" => "x".repeat(100)};
+        table.put(Put::new(item)).await.unwrap();
+    }
+    drop(table);
+    engine.close().unwrap();
+    // The clock jumps, or the store was closed for long.
+    clock.advance_ms(48 * 3_600_000);
+    let engine = Engine::open(directory.path(), options(true)).unwrap();
+    let table = town(&engine).await;
+    let first = || logs(&directory.path().join("log")).first().unwrap().0.clone();
+    let oldest = first();
+    // Sweeps follow trims, so an item that is swept shows that a trim has passed.
+    let passes = async |n: u64| {
+        for round in 0..2 {
+            let swept = engine.metrics().expired;
+            let sort = format!("{n}-{round}");
+            let item = item! {"PK" => "brief", "SK" => sort, "ttl" => clock.now_seconds()};
+            table.put(Put::new(item)).await.unwrap();
+            until(|| engine.metrics().expired > swept);
+        }
+    };
+    passes(0).await;
+    assert_eq!(first(), oldest, "nobody has said who reads the stream");
+    engine.expect_consumers(["fast", "slow"].map(String::from));
+    let end = engine.metrics().sequence;
+    engine.hold("fast", Some(end)).await.unwrap();
+    passes(1).await;
+    assert_eq!(first(), oldest, "a consumer has not said how far it is");
+    engine.hold("slow", Some(30)).await.unwrap();
+    until(|| first() != oldest);
+    passes(2).await;
+    let read = StreamRead::new(
+        table.stream_shards().await.unwrap().first().unwrap().id.clone(),
+        StreamStart::After(30.into()),
+    );
+    assert!(!table.stream_read(read.clone()).await.unwrap().changes.is_empty());
+    assert_eq!(position(&engine, "slow"), Some(30));
+    assert!(engine.metrics().stream_lag >= end - 30);
+    // An operator gives the slow one up.
+    engine.hold("slow", None).await.unwrap();
+    engine.checkpoint().unwrap();
+    until(|| first().trim_end_matches(".log").parse::<u64>().unwrap() > 31);
+    assert!(table.stream_read(read).await.is_err());
+}
+
+#[tokio::test]
+async fn the_archive_is_a_consumer_that_no_one_else_can_hold_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = Some(directory.path().join("archive"));
+    let options = Options { archive, ..Options::default() };
+    let engine = Engine::open(directory.path().join("data"), options).unwrap();
+    assert!(position(&engine, Engine::ARCHIVE).is_some());
+    let error = engine.hold(Engine::ARCHIVE, Some(1)).await.unwrap_err().to_string();
+    assert!(error.contains("the archive of log files"), "{error}");
+}

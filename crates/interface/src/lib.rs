@@ -1,4 +1,4 @@
-//! What all interfaces to the services share. `graphql` is such an interface.
+//! The parts that all interfaces to the services share. `graphql` is such an interface.
 //!
 //! An interface answers the requests of a client ([`ClientInfo`]) with the services of its process
 //! ([`Services`]), hands out encrypted cursors ([`CursorCipher`]), and reports errors whose text is meant

@@ -150,12 +150,12 @@ text_enums! {
     NotificationKind {
         Follow = "follow", FollowRequest = "follow_request", Like = "like", Comment = "comment",
         Mention = "mention", Share = "share", Message = "message", Group = "group", Quest = "quest",
-        Reminder = "reminder", Moderation = "moderation",
+        Reminder = "reminder", Moderation = "moderation", ApiKey = "api_key",
     }
     /// A counter of a user.
     UserCount {
         Followers = "FOLLOWERS", Following = "FOLLOWING", Posts = "POSTS", Xp = "XP",
-        Unread = "UNREAD",
+        Unread = "UNREAD", MediaBytes = "MEDIA_BYTES", PendingUploads = "PENDING_UPLOADS",
     }
     /// The subject that sign-in attempts are counted by.
     LoginKey { Email = "EMAIL", Ip = "IP" }

@@ -8,16 +8,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use roundtable_domain::{Accounts, Context, ContextParts, Entropy, Promotions, Settings};
-use roundtable_engine::Engine;
+use roundtable_engine::{Engine, StreamHold};
 use roundtable_model::entities::DeadLetter;
 use roundtable_model::{ActorId, IdGenerator, JobId, Nickname, Queue, Role, Time};
-use roundtable_streams::{DeadLetterSubject, DeadLetters, Runner};
-use roundtable_table::{Clock, Store, SystemClock};
+use roundtable_streams::{
+    DeadLetterSubject, DeadLetters, Runner, ShapeUpgrader, UpgradeProgress, UpgradeState,
+};
+use roundtable_table::{Clock, Store, SystemClock, essential};
 use serde::{Deserialize, Serialize};
 
 use self::disabled_media_store::DisabledMediaStore;
 use crate::backups;
 use crate::change_forwarding::ChangeForwarder;
+use crate::stream_holds::is_known;
 use crate::wiring::{StartError, processors};
 
 const DEAD_LETTERS_LISTED_MAX: usize = 500;
@@ -48,6 +51,17 @@ pub enum AdminCommand {
         /// A user's nickname or id, or a group's id.
         subject: String,
         enabled: bool,
+    },
+    /// Lists the consumers for which the log of the embedded store is kept.
+    #[serde(rename = "holds")]
+    ListHolds,
+    /// No longer keeps the log for a consumer, until it reports its position again.
+    DropHold {
+        consumer: String,
+    },
+    /// Rewrites items of older shapes, or shows how far that is.
+    Upgrade {
+        start: bool,
     },
     /// Copies the embedded store while it is in use.
     Backup {
@@ -85,10 +99,51 @@ pub enum AdminReply {
         subject: String,
         enabled: bool,
     },
+    Holds {
+        /// The slowest first.
+        holds: Vec<HoldSummary>,
+    },
+    HoldDropped {
+        consumer: String,
+    },
+    Upgrade(UpgradeSummary),
     BackedUp {
         /// The last sequence in the copy.
         sequence: u64,
     },
+}
+
+/// A consumer for which the log is kept, for people to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HoldSummary {
+    pub consumer: String,
+    /// The log after this change is kept for it.
+    pub sequence: u64,
+    /// Changes since then.
+    pub behind: u64,
+    /// False if this version has no such consumer.
+    pub is_known: bool,
+}
+
+/// The state of an upgrade of older items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpgradeSummary {
+    NothingToUpgrade,
+    Idle,
+    UnderWay { read: u64, rewritten: u64, failed: u64 },
+}
+
+impl From<UpgradeState> for UpgradeSummary {
+    fn from(state: UpgradeState) -> Self {
+        match state {
+            UpgradeState::NothingToUpgrade => Self::NothingToUpgrade,
+            UpgradeState::Idle => Self::Idle,
+            UpgradeState::UnderWay(UpgradeProgress { read, rewritten, failed, .. }) => {
+                Self::UnderWay { read, rewritten, failed }
+            }
+        }
+    }
 }
 
 /// A dead letter, for people to read.
@@ -157,12 +212,19 @@ impl AdminService {
 
     /// Executes a command, or returns why it was refused.
     pub async fn execute(&self, command: AdminCommand) -> Result<AdminReply, String> {
+        essential(self.dispatch(command)).await
+    }
+
+    async fn dispatch(&self, command: AdminCommand) -> Result<AdminReply, String> {
         match command {
             AdminCommand::Grant { nickname, role } => self.grant(&nickname, &role).await,
             AdminCommand::ListDeadLetters => self.list().await,
             AdminCommand::ShowDeadLetter { name } => self.show(&name).await,
             AdminCommand::Redrive { name, max } => self.redrive(name.as_deref(), max).await,
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
+            AdminCommand::ListHolds => self.holds(),
+            AdminCommand::DropHold { consumer } => self.drop_hold(consumer).await,
+            AdminCommand::Upgrade { start } => self.upgrade(start).await,
             AdminCommand::Backup { into } => self.backup(into).await,
         }
     }
@@ -245,6 +307,49 @@ impl AdminService {
         Ok(AdminReply::Promoted { subject, enabled: promotion.fanout_enabled })
     }
 
+    /// Returns the engine, or why there is none.
+    fn engine(&self) -> Result<&Engine, String> {
+        let (engine, _) = self.embedded.as_ref().ok_or(
+            "the store is DynamoDB, whose stream keeps every change for a day: there are no holds",
+        )?;
+        Ok(engine)
+    }
+
+    fn holds(&self) -> Result<AdminReply, String> {
+        let engine = self.engine()?;
+        let (end, processors) = (engine.metrics().sequence, self.runner.processor_names());
+        let summary = |StreamHold { consumer, sequence }| HoldSummary {
+            is_known: is_known(&processors, &consumer),
+            behind: end.saturating_sub(sequence),
+            consumer,
+            sequence,
+        };
+        let mut holds: Vec<_> = engine.holds().into_iter().map(summary).collect();
+        holds.sort_by_key(|hold| hold.sequence);
+        Ok(AdminReply::Holds { holds })
+    }
+
+    async fn drop_hold(&self, consumer: String) -> Result<AdminReply, String> {
+        let engine = self.engine()?;
+        if consumer == Engine::ARCHIVE {
+            return Err(String::from(
+                "the log is kept until it is in the archive: to give the archive up, remove \
+                 store.archive from the configuration and restart the server",
+            ));
+        }
+        if !engine.holds().iter().any(|hold| hold.consumer == consumer) {
+            return Err(format!("there is no hold {consumer:?}: see `holds list`"));
+        }
+        engine.hold(&consumer, None).await.map_err(message)?;
+        Ok(AdminReply::HoldDropped { consumer })
+    }
+
+    async fn upgrade(&self, start: bool) -> Result<AdminReply, String> {
+        let upgrader = ShapeUpgrader::new(&self.context);
+        let state = if start { upgrader.start().await } else { upgrader.state().await };
+        Ok(AdminReply::Upgrade(state.map_err(message)?.into()))
+    }
+
     async fn backup(&self, into: PathBuf) -> Result<AdminReply, String> {
         let Some((engine, data)) = self.embedded.clone() else {
             return Err(String::from(
@@ -255,7 +360,9 @@ impl AdminService {
             return Err(format!("{}: expected an absolute path", into.display()));
         }
         let mut unfinished = UnfinishedBackup(Some(into.clone()));
-        let copied = tokio::task::spawn_blocking(move || backups::backup(&engine, &data, &into));
+        let media = backups::media_directory(&data, &self.context.settings().media);
+        let copied =
+            tokio::task::spawn_blocking(move || backups::backup(&engine, &data, &media, &into));
         let copied = copied.await;
         unfinished.0 = None;
         let sequence = copied.map_err(message)?.map_err(message)?;

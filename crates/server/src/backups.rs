@@ -5,7 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use roundtable_engine::{Engine, Restore};
+use roundtable_domain::MediaSettings;
+use roundtable_engine::{Engine, Restore, RestoreError};
+use roundtable_model::Time;
 
 use crate::store::SECRET_FILE;
 use crate::wiring::MEDIA_DIRECTORY;
@@ -15,30 +17,59 @@ use crate::wiring::MEDIA_DIRECTORY;
 pub enum CopyError {
     #[error(transparent)]
     Store(#[from] roundtable_table::Error),
+    #[error(
+        "cannot restore to that point: the backup and the archive cover {from} to {to}, both included; use \
+         another backup, or leave out --at for everything that they hold"
+    )]
+    NotCovered {
+        /// The first time that can be restored.
+        from: String,
+        /// The last one.
+        to: String,
+    },
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
 }
 
 /// Copies all acknowledged writes while the store is in use; returns the last sequence in the copy,
-/// which can be opened as it is. Blocks.
-pub fn backup(engine: &Engine, data: &Path, into: &Path) -> Result<u64, CopyError> {
+/// which can be opened as it is. The files are those in the directory `media`. Blocks.
+pub fn backup(engine: &Engine, data: &Path, media: &Path, into: &Path) -> Result<u64, CopyError> {
     let sequence = engine.backup(into)?;
     // After the store: every file that it names exists, unless it was deleted since.
-    remove_on_failure(into, copy_secret_and_media(data, into)).map(|()| sequence)
+    remove_on_failure(into, copy_beside(data, media, into)).map(|()| sequence)
 }
 
 /// Makes a data directory from a backup; returns the last sequence in it. Blocks.
 pub fn restore(plan: &Restore) -> Result<u64, CopyError> {
-    let sequence = roundtable_engine::restore(plan)?;
+    let sequence = roundtable_engine::restore(plan).map_err(|error| match error {
+        RestoreError::Store(error) => CopyError::Store(error),
+        RestoreError::NotCovered { from_ms, to_ms } => {
+            let show = |ms: Option<u64>| {
+                ms.map_or_else(
+                    || String::from("an unknown time"),
+                    |ms| Time::from_ms(ms).to_string(),
+                )
+            };
+            CopyError::NotCovered { from: show(from_ms), to: show(to_ms) }
+        }
+    })?;
     remove_on_failure(&plan.into, copy_secret_and_media(&plan.backup, &plan.into))
         .map(|()| sequence)
 }
 
 /// Copies the secret and the media files that lie beside the store. Existing files are kept. Blocks.
 pub fn copy_secret_and_media(from: &Path, into: &Path) -> Result<(), CopyError> {
-    [SECRET_FILE, MEDIA_DIRECTORY]
-        .iter()
-        .try_for_each(|name| copy(&from.join(name), &into.join(name)))?;
+    copy_beside(from, &from.join(MEDIA_DIRECTORY), into)
+}
+
+/// Returns the directory of an installation's files.
+pub fn media_directory(data: &Path, settings: &MediaSettings) -> PathBuf {
+    settings.directory.clone().unwrap_or_else(|| data.join(MEDIA_DIRECTORY))
+}
+
+fn copy_beside(data: &Path, media: &Path, into: &Path) -> Result<(), CopyError> {
+    copy(&data.join(SECRET_FILE), &into.join(SECRET_FILE))?;
+    copy(media, &into.join(MEDIA_DIRECTORY))?;
     // Without this, a crash may lose the new directory entries.
     sync(into).map_err(|error| CopyError::File { path: into.to_owned(), error })
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use roundtable_domain_macros::boxed;
-use roundtable_table::{Clock, SystemClock};
+use roundtable_table::{Clock, SystemClock, essential};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use crate::configuration::Configuration;
 use crate::connections::{self, ConnectionListener};
+use crate::descriptors::DescriptorLimit;
 use crate::http::{self, AppState};
 use crate::keys::KeyError;
 use crate::shutdown::ShutdownTrigger;
@@ -59,6 +60,7 @@ impl Server {
         configuration: Configuration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StartError> {
+        let descriptors = DescriptorLimit::raise();
         let http = &configuration.process.http;
         let (address, tls) = (http.listen, connections::acceptor(&http.tls)?);
         let listen_error = |error| StartError::Listen { address, error };
@@ -72,10 +74,13 @@ impl Server {
                 "http.public-url is not set: media URLs begin with {url}, which works on this machine only"
             );
         }
-        let process = Arc::new(Process::open(configuration, clock, &url).await?);
+        // Also on a disk that is nearly full: otherwise a restart would end the service.
+        let process = essential(Process::open(configuration, clock, &url)).await?;
+        let process = Arc::new(process);
         let (trigger, shutdown) = ShutdownTrigger::new();
-        let app = AppState::new(process, shutdown)?;
-        let connections = ConnectionListener { router: http::router(app.clone()), app, tls };
+        let app = AppState::new(process, shutdown, descriptors)?;
+        let router = http::router(app.clone());
+        let connections = ConnectionListener { router, app, tls, descriptors };
         Ok(Self { listener, connections, trigger, url })
     }
 

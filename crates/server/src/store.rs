@@ -14,9 +14,15 @@ use roundtable_table::{Clock, Store};
 
 use crate::configuration::{ConfigurationError, StoreKind, StoreSettings};
 use crate::optional_parts::DYNAMODB;
-use crate::wiring::StartError;
+use crate::wiring::{MEDIA_DIRECTORY, StartError};
 
 pub(crate) const SECRET_FILE: &str = "secret.key";
+/// One of these is in every directory of a store.
+const STORE_FILES: [&str; 2] = ["tree.mdb", "log"];
+/// These may be in a directory before the store is: operators put the secret and media files there, file systems
+/// have `lost+found`, and a first start may be interrupted.
+const FILES_BEFORE_THE_STORE: [&str; 5] =
+    [SECRET_FILE, MEDIA_DIRECTORY, "lost+found", "lock", "tree.mdb-lock"];
 
 /// Connects to DynamoDB; `None` in a build without the feature `dynamodb`.
 pub(crate) const CONNECT: Option<Connect> = cfg_select! {
@@ -44,6 +50,7 @@ pub async fn open_store(
     match settings.kind {
         StoreKind::Embedded => {
             let data = settings.data.clone();
+            check_directory(&data)?;
             // Replaying a long log blocks.
             let opening = tokio::task::spawn_blocking(move || Engine::open(data, options));
             let engine = opening.await.map_err(|_| StartError::Panicked)??;
@@ -53,6 +60,37 @@ pub async fn open_store(
             let connect = DYNAMODB.require(CONNECT)?;
             Ok(OpenStore { store: connect(settings, options.clock).await, engine: None })
         }
+    }
+}
+
+/// Rejects a directory that holds something else than a store: a server would mix its files with others.
+fn check_directory(data: &Path) -> Result<(), StartError> {
+    let entries = match fs::read_dir(data) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(ConfigurationError::file(data)(error).into()),
+    };
+    let mut foreign = None;
+    for entry in entries {
+        let name = entry.map_err(ConfigurationError::file(data))?.file_name();
+        let name = name.to_string_lossy().into_owned();
+        if STORE_FILES.contains(&name.as_str()) {
+            return Ok(());
+        }
+        if !FILES_BEFORE_THE_STORE.contains(&name.as_str()) {
+            foreign = Some(name);
+        }
+    }
+    match foreign {
+        Some(name) => {
+            let problem = format!(
+                "{} is not a store and not empty (it contains {name:?}): name a directory that is empty or \
+                 does not exist",
+                data.display()
+            );
+            Err(ConfigurationError::conflict("store.data", problem).into())
+        }
+        None => Ok(()),
     }
 }
 
@@ -80,5 +118,30 @@ pub(crate) fn embedded_secret(data: &Path) -> Result<Secret, StartError> {
             Ok(Secret::new(secret.trim()))
         }
         Err(error) => Err(failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_with_other_files_is_no_store() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        assert!(check_directory(&at("missing")).is_ok());
+        assert!(check_directory(home.path()).is_ok(), "it is empty");
+        for name in FILES_BEFORE_THE_STORE {
+            fs::write(at(name), "").unwrap();
+            assert!(check_directory(home.path()).is_ok(), "{name}");
+        }
+        fs::write(at("letters"), "dear ana").unwrap();
+        let error = check_directory(home.path()).unwrap_err().to_string();
+        assert!(error.starts_with("store.data: ") && error.contains("\"letters\""), "{error}");
+        for name in STORE_FILES {
+            fs::write(at(name), "").unwrap();
+            assert!(check_directory(home.path()).is_ok(), "a store with a file of its owner");
+            fs::remove_file(at(name)).unwrap();
+        }
     }
 }

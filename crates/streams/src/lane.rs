@@ -30,8 +30,10 @@ const CONFLICT_ATTEMPTS_FACTOR: u32 = 4;
 const READ_WAIT: Duration = Duration::from_secs(1);
 /// A checkpoint that only skips unwanted changes is written after this many changes…
 const UNSAVED_CHANGES_MAX: usize = 10_000;
-/// …or after this time. It only saves a restart from reading them again.
+/// …or after this time, so that the stream need not be kept for longer.
 const UNSAVED_MS_MAX: u64 = 60_000;
+/// The shortest time between two reports of a checkpoint.
+const REPORT_INTERVAL_MS: u64 = 5_000;
 
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -49,6 +51,8 @@ pub(crate) struct Lane {
     /// The approximate number of changes skipped since the checkpoint was last written.
     unsaved: usize,
     saved_at: Time,
+    /// The checkpoint last reported to the shard assignment, and the time of the report.
+    reported: Option<(Sequence, Time)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +97,7 @@ impl Lane {
             position: None,
             parked: HashSet::new(),
             unsaved: 0,
+            reported: None,
         }
     }
 
@@ -122,7 +127,11 @@ impl Lane {
                 }
             }
         };
-        if let Err(error) = self.flush().await {
+        let flushed = match self.flush().await {
+            Ok(()) => self.report_checkpoint().await,
+            failed => failed,
+        };
+        if let Err(error) = flushed {
             // The changes are read again and have no further effect.
             tracing::warn!(
                 processor = %self.name, shard = %self.shard, %error,
@@ -137,6 +146,7 @@ impl Lane {
     pub(crate) async fn step(&mut self, wait: Duration) -> Result<LaneStep> {
         if self.checkpoint.is_none() {
             self.load_checkpoint().await?;
+            self.report_checkpoint().await?;
         }
         let Some(page) = self.read_page(wait).await? else { return Ok(LaneStep::Stopped) };
         match self.process_page(&page).await? {
@@ -345,14 +355,22 @@ impl Lane {
         }
         if is_overdue {
             self.saved_at = now;
-            if let Some(saved) =
-                self.checkpoint.as_ref().and_then(|checkpoint| checkpoint.saved.as_ref())
-            {
-                self.shared
-                    .shard_assignment
-                    .report_checkpoint(&self.name, self.shard.as_str(), saved)
-                    .await?;
-            }
+        }
+        let is_due = |(_, at): &(_, Time)| at.plus_ms(REPORT_INTERVAL_MS) <= now;
+        if self.reported.as_ref().is_none_or(is_due) {
+            self.report_checkpoint().await?;
+        }
+        Ok(())
+    }
+
+    /// Reports the checkpoint, if it has moved; the beginning of the stream while there is none.
+    pub(crate) async fn report_checkpoint(&mut self) -> Result<()> {
+        let Some(checkpoint) = &self.checkpoint else { return Ok(()) };
+        let saved = checkpoint.saved.clone().unwrap_or_else(|| Sequence::from(0));
+        if self.reported.as_ref().is_none_or(|(reported, _)| *reported != saved) {
+            let (assignment, shard) = (&self.shared.shard_assignment, self.shard.as_str());
+            assignment.report_checkpoint(&self.name, shard, &saved).await?;
+            self.reported = Some((saved, self.shared.context.now()));
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use roundtable_domain::Context;
 use roundtable_model::entities::Checkpoint;
-use roundtable_model::table::ShardInfo;
-use roundtable_model::{Entity, StreamShard};
+use roundtable_model::table::{ShardInfo, essential};
+use roundtable_model::{Entity, ProcessorName, StreamShard};
 use tokio::task::JoinSet;
 
 use crate::jobs::{JobHandler, JobWorker, WorkOutcome};
@@ -121,6 +121,11 @@ impl Runner {
         DeadLetters::new(Arc::clone(&self.shared), self.processors.clone(), jobs)
     }
 
+    /// Returns the names of all processors, under which they report their checkpoints.
+    pub fn processor_names(&self) -> Vec<ProcessorName> {
+        self.processors.iter().map(|processor| processor.name()).collect()
+    }
+
     /// Returns the backlog of each processor, and counts since the start.
     pub fn metrics(&self) -> StreamMetrics {
         for handler in &self.handlers {
@@ -146,14 +151,15 @@ impl Runner {
     }
 
     fn run_until_stopped(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.run_shards_and_jobs())
+        // Where the store is short of space, this is what lets it trim its log.
+        Box::pin(essential(self.run_shards_and_jobs()))
     }
 
     async fn run_shards_and_jobs(&self) {
         let shared = &self.shared;
         let mut workers = JoinSet::new();
         for handler in &self.handlers {
-            workers.spawn(JobWorker::new(shared, handler).run());
+            workers.spawn(essential(JobWorker::new(shared, handler).run()));
         }
         let mut readers = JoinSet::new();
         let mut shards: HashMap<tokio::task::Id, String> = HashMap::new();
@@ -163,7 +169,8 @@ impl Runner {
                 Ok(assigned) => {
                     for shard in assigned {
                         if !shards.values().any(|read| *read == shard) {
-                            let reader = readers.spawn(self.clone().read_shard(shard.clone()));
+                            let reader =
+                                readers.spawn(essential(self.clone().read_shard(shard.clone())));
                             shards.insert(reader.id(), shard);
                         }
                     }
@@ -212,7 +219,7 @@ impl Runner {
         let Some(lanes) = self.lanes(&shard) else { return false };
         let mut running = JoinSet::new();
         for lane in lanes {
-            running.spawn(lane.run());
+            running.spawn(essential(lane.run()));
         }
         let mut ended = true;
         while let Some(end) = running.join_next().await {
@@ -277,6 +284,7 @@ impl Runner {
         }
         for lane in lanes.values_mut().flatten() {
             lane.flush().await?;
+            lane.report_checkpoint().await?;
         }
         Ok(())
     }

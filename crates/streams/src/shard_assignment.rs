@@ -30,8 +30,8 @@ pub trait ShardAssignment: Send + Sync + fmt::Debug + 'static {
 
     async fn release_all(&self) -> Result<()>;
 
-    /// Reports that a processor no longer needs a shard up to `sequence`. Called periodically, for
-    /// stores that retain the stream until then.
+    /// Reports that a processor no longer needs a shard up to `sequence`, for stores that keep the stream
+    /// until then. Called once the checkpoint is loaded, and again while it moves.
     async fn report_checkpoint(
         &self,
         processor: &ProcessorName,

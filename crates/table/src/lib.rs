@@ -16,6 +16,7 @@ mod clock;
 mod condition;
 mod definition;
 mod error;
+mod essential;
 mod item;
 mod key;
 mod lease_key;
@@ -44,6 +45,7 @@ pub use definition::{
     TableDefinition,
 };
 pub use error::{CancelReason, Error, Invalid, Result};
+pub use essential::{essential, is_essential};
 pub use item::{
     AttributeName, Blobs, Changes, Entries, Item, ItemBuilder, ItemTemplate, Numbers, Texts,
     ValueRef, ValueSlot, Values,

@@ -339,7 +339,8 @@ impl Town {
                 reduce(accounts.set_roles(caller, user, roles, request).await)
             }
             UserAction::DeleteAccount(nickname) => {
-                reduce(accounts.delete_account(caller, nickname).await)
+                let caller = caller.clone().with_password_at(self.now());
+                reduce(accounts.delete_account(&caller, nickname).await)
             }
             other => panic!("{other:?} is not about accounts"),
         }

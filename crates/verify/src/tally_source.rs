@@ -256,6 +256,12 @@ pub(crate) fn describe_facts(kind: TallyKind, subject: &TallySubject) -> Cow<'st
         (TallyKind::Counter, TallySubject::UserCounter(_, UserCount::Unread, _)) => {
             "the unread notifications"
         }
+        (TallyKind::Counter, TallySubject::UserCounter(_, UserCount::MediaBytes, _)) => {
+            "the bytes of the uploads that are charged"
+        }
+        (TallyKind::Counter, TallySubject::UserCounter(_, UserCount::PendingUploads, _)) => {
+            "the pending uploads that are charged"
+        }
         (TallyKind::Counter, TallySubject::Group(_)) => "the active members",
         (TallyKind::Steps, _) => "its steps",
         (TallyKind::Likes | TallyKind::CommentLikes, _) => "the likes",

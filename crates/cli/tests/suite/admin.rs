@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use roundtable_engine::{Engine, Options};
 use roundtable_model::entities::DeadLetter;
@@ -42,6 +43,9 @@ fn administer(data: &Path) {
     done(data, "admin promote bo", "bo: fan-out is on\n");
     done(data, "admin demote bo", "bo: fan-out is off\n");
     refused(data, "admin promote nobody", "there is no such user or group");
+    for line in ["admin upgrade", "admin upgrade --status"] {
+        done(data, line, "no item of this version has an older shape: there is nothing to do\n");
+    }
     done(data, "admin dlq list", "0 dead letters\n");
     done(data, "admin dlq redrive", "0 succeeded, 0 failed again\n");
     refused(data, "admin dlq show fan-out", "expected a name as `dlq list` prints it");
@@ -134,6 +138,35 @@ fn a_dead_letter_is_listed_shown_and_redriven() {
     done(town.path(), &format!("admin dlq show {name}"), "{\"home\":\"ana\"} from the start\n");
     done(town.path(), &format!("admin dlq redrive {name}"), "1 succeeded, 0 failed again\n");
     done(town.path(), "admin dlq list", "0 dead letters\n");
+}
+
+/// A hold left by a processor that no version has any more would keep the log for ever.
+#[test]
+fn a_hold_of_an_unknown_consumer_is_listed_and_dropped() {
+    let town = town();
+    let engine = Engine::open(town.path(), Options::default()).unwrap();
+    wait(engine.hold("soothsayer", Some(1))).unwrap();
+    engine.close().unwrap();
+    for served in [false, true] {
+        let server = served.then(|| RunningServer::serve(town.path()));
+        let list = on(town.path(), "admin holds list");
+        assert_eq!((list.status, list.err.as_str()), (0, ""), "{}", list.out);
+        let first = list.out.lines().next().unwrap();
+        assert!(first.starts_with("soothsayer: "), "{}", list.out);
+        assert!(first.ends_with("this version has no such consumer"), "{}", list.out);
+        refused(town.path(), "admin holds drop nobody", "see `holds list`");
+        if let Some(server) = server {
+            done(town.path(), "admin holds drop soothsayer", "the log is no longer kept for it\n");
+            // Processors report once they have started.
+            let deadline = Instant::now() + Duration::from_mins(1);
+            while !on(town.path(), "admin holds list").out.contains("counters: ") {
+                assert!(Instant::now() < deadline, "the processor has not reported");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(server.stop(), Some(0));
+        }
+    }
+    assert!(!on(town.path(), "admin holds list").out.contains("soothsayer"));
 }
 
 #[test]

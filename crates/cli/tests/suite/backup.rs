@@ -69,6 +69,19 @@ fn a_backup_restores_with_its_secret_and_media() {
     check(&back);
 }
 
+/// Files that are on another volume are in the backup, too.
+#[test]
+fn a_backup_has_the_files_of_another_directory() {
+    let town = town();
+    let [data, copy, files] = ["data", "copy", "files"].map(|name| town.path().join(name));
+    fs::rename(data.join("media"), &files).unwrap();
+    let mut backup = command(["backup"]);
+    backup.arg(&copy).arg("--data").arg(&data).env("ROUNDTABLE_MEDIA__DIRECTORY", &files);
+    let copied = finish(backup);
+    assert_eq!((copied.status, copied.err.as_str()), (0, ""));
+    check(&copy);
+}
+
 #[test]
 fn a_running_server_is_copied_while_it_serves() {
     let town = town();
@@ -114,8 +127,17 @@ fn a_restore_time_before_the_backup_is_refused() {
     assert_eq!((early.status, early.out.as_str()), (1, ""));
     assert!(early.err.contains("cannot restore to that point"), "{}", early.err);
     assert!(!back.exists());
+    assert!(early.err.contains("the archive cover 20"), "{}", early.err);
+    // It once restored the last state that it had.
     let late = run(&["restore", "--at", "2099-01-01T00:00:00Z"], &[("", &copy), ("--data", &back)]);
-    assert_eq!((late.status, late.err.as_str()), (0, ""));
+    assert_eq!((late.status, late.out.as_str()), (1, ""));
+    assert_eq!(late.err, early.err, "the range that is covered");
+    assert!(late.err.contains("leave out --at for everything"), "{}", late.err);
+    assert!(!back.exists());
+    // A time of the range that was printed.
+    let last = late.err.split(" to ").last().unwrap().split(',').next().unwrap();
+    let within = run(&["restore", "--at", last], &[("", &copy), ("--data", &back)]);
+    assert_eq!((within.status, within.err.as_str()), (0, ""), "{last}");
     check(&back);
     let wrong = run(&["restore", "--at", "noon"], &[("", &copy), ("--data", &back)]);
     assert_eq!((wrong.status, wrong.out.as_str()), (2, ""));

@@ -354,9 +354,10 @@ async fn transact(table: &Table, edits: &[Edit]) -> AnswerResult {
 fn failed(error: Error) -> AnswerResult {
     match error {
         Error::Unavailable { .. } => Ok(Answer::Unknown),
-        Error::Cancelled { .. } | Error::WritesStopped { .. } | Error::Io { .. } => {
-            Ok(Answer::Failed)
-        }
+        Error::Cancelled { .. }
+        | Error::WritesPaused { .. }
+        | Error::WritesStopped { .. }
+        | Error::Io { .. } => Ok(Answer::Failed),
         other => Err(other.to_string()),
     }
 }

@@ -128,7 +128,7 @@ impl Accounts {
         request: Option<&RequestId>,
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::UpdateProfile, caller)?;
         change.check(self.context.now())?;
         mutation
             .once("updateProfile", change, request)?
@@ -149,7 +149,7 @@ impl Accounts {
         email: &Email,
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         self.reauthenticate(&mutation.account, password).await?;
         mutation
             .run(async |me, attempt| {

@@ -6,19 +6,35 @@ use std::net::IpAddr;
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
-use roundtable_model::table::Write;
-use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
+use roundtable_model::table::limits::TRANSACTION_ITEMS_MAX;
+use roundtable_model::table::{Delete, Write, essential};
+use roundtable_model::{Email, Entity, Secret, UserId, UserStatus};
 
+use super::keys::KeysOnSignOut;
 use super::passwords::{PasswordCheck, check_length, check_new};
 use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
 use crate::access::Permission;
 use crate::mutation::AttemptOutcome;
 use crate::{Caller, ServiceError};
 
+/// Sessions that end in the transaction of a new password, with the credential and the session that
+/// stays.
+const SESSIONS_ENDED_WITH_PASSWORD_MAX: usize = TRANSACTION_ITEMS_MAX - 2;
+
 #[boxed]
 impl Accounts {
-    /// Signs a user in. Without an `address`, only the account's attempts are counted.
+    /// Signs a user in, also where the store keeps its last space in reserve. Without an `address`, only
+    /// the account's attempts are counted.
     pub async fn login(
+        &self,
+        email: &Email,
+        password: &Secret,
+        address: Option<IpAddr>,
+    ) -> Result<SignedInUser, AccountError> {
+        essential(self.log_in(email, password, address)).await
+    }
+
+    async fn log_in(
         &self,
         email: &Email,
         password: &Secret,
@@ -31,16 +47,29 @@ impl Accounts {
         self.open_session(user, &credential).await
     }
 
-    /// Changes the caller's password and ends all sessions except `session`.
+    /// Checks the caller's password and returns the caller with it: for what requires a recent one.
+    pub async fn confirm_password(
+        &self,
+        caller: &Caller,
+        password: &Secret,
+    ) -> Result<Caller, AccountError> {
+        require_own(Permission::ChangeCredentials, caller)?;
+        let me = self.context.authorize_read(caller).await?;
+        self.reauthenticate(&me, password).await?;
+        Ok(caller.clone().with_password_at(self.context.now()))
+    }
+
+    /// Changes the caller's password and ends all sessions except the caller's; returns how many API
+    /// keys it revoked.
     pub async fn change_password(
         &self,
         caller: &Caller,
-        session: Option<&SessionId>,
         current: &Secret,
         next: &Secret,
-    ) -> Result<(), AccountError> {
+        keys: KeysOnSignOut,
+    ) -> Result<usize, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         check_new("next", next)?;
         let me = &mutation.account;
         let credential = self.reauthenticate(me, current).await?;
@@ -58,25 +87,33 @@ impl Accounts {
             .set(Credential::UPDATED_AT, &since)
             .when(unchanged)
             .into();
-        let current_session = sessions.iter().find(|existing| Some(&existing.id) == session);
-        let kept_session = current_session.map(|current_session| {
-            let session = Session::at(&me.id, &current_session.id);
-            Write::from(session.patch().set(Session::CREATED_AT, &since))
-        });
+        let (kept, ended): (Vec<Session>, Vec<Session>) =
+            sessions.into_iter().partition(|one| Some(&one.id) == caller.session());
+        let kept = kept.iter().map(|one| one.key().patch().set(Session::CREATED_AT, &since));
+        let kept: Vec<Write> = kept.map(Write::from).collect();
+        // Access tokens die with their session's item, so the items go with the old password: all
+        // of them, but for users with extraordinarily many.
+        let ended: Vec<Write> = ended
+            .iter()
+            .take(SESSIONS_ENDED_WITH_PASSWORD_MAX)
+            .map(|one| Delete::new(one.key()).into())
+            .collect();
         mutation
             .run(async |_, attempt| {
                 attempt
                     .commit()
                     .with("credential", changed.clone())
-                    .with_all("session", kept_session.clone())
+                    .with_all("session", kept.clone())
+                    .with_all("ended", ended.clone())
                     .finish_or((), |_| Err(ServiceError::Busy))
                     .await
             })
             .await?;
         // Read again to include sessions opened concurrently with the old password.
         let sessions = self.context.core().sessions(&me.id).all().await?;
-        self.end_sessions(sessions.iter().filter(|existing| Some(&existing.id) != session)).await?;
-        Ok(())
+        self.end_sessions(sessions.iter().filter(|one| Some(&one.id) != caller.session())).await?;
+        // Last, because no session but the caller's can create one any more.
+        Ok(self.revoke_keys_on_sign_out(&me.id, keys).await?)
     }
 
     /// Returns the caller's credential after checking the password. These attempts count like

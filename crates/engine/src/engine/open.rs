@@ -1,13 +1,11 @@
 //! Opens a data directory: takes its lock, opens its log and replays it.
 
-use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use roundtable_table::{Error, Order, Result};
 
 use super::LOG_DIRECTORY;
@@ -15,6 +13,7 @@ use crate::catalog::{self, Catalog};
 use crate::checkpoint;
 use crate::disk::{self, DirectoryDisk, Disk};
 use crate::evaluate;
+use crate::holds::StreamHolds;
 use crate::keys::KeyRange;
 use crate::log::LogPosition;
 use crate::memtable::RunWrite;
@@ -22,7 +21,6 @@ use crate::options::Options;
 use crate::record::{EngineRow, Record};
 use crate::tree::Tree;
 use crate::view::View;
-use crate::writer::apply_holds;
 
 const LOCK_FILE: &str = "lock";
 /// Number of full runs a replay leaves to the checkpointer.
@@ -71,9 +69,11 @@ pub(super) fn lock(path: &Path) -> Result<DirectoryLock> {
         }
         Err(TryLockError::Error(error)) => return Err(fault(&error)),
     }
-    // The owner's pid, for the message above; the lock itself does not depend on it.
+    // The owner's pid, for the message above. The lock does not depend on it, and the disk may be full.
     let note = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-    note.map_err(|error| fault(&error))?;
+    if let Err(error) = note {
+        tracing::warn!(%error, "cannot write the process id into the lock file");
+    }
     Ok(DirectoryLock(file))
 }
 
@@ -99,7 +99,7 @@ pub(super) fn open_log_directory(path: &Path) -> Result<Arc<dyn Disk>> {
 pub(super) struct Replay {
     pub(super) view: View,
     pub(super) catalog: Catalog,
-    pub(super) holds: Mutex<BTreeMap<String, u64>>,
+    pub(super) holds: StreamHolds,
     memtable_bytes: usize,
     disk: Arc<dyn Disk>,
     sync_tree: bool,
@@ -111,7 +111,7 @@ impl Replay {
         Self {
             view: View::new(tree, sequence, options.memtable_bytes),
             catalog: Catalog::default(),
-            holds: Mutex::default(),
+            holds: StreamHolds::new(options.awaits_consumers),
             memtable_bytes: options.memtable_bytes,
             disk,
             sync_tree: options.sync_tree,
@@ -128,7 +128,7 @@ impl Replay {
             let key = Bytes::copy_from_slice(entry.key());
             let row: EngineRow = (key, Some(entry.into_value()));
             self.catalog.apply_row(&row)?;
-            apply_holds(&self.holds, std::slice::from_ref(&row));
+            self.holds.apply(std::slice::from_ref(&row));
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Replay {
         for row in &record.rows {
             self.catalog.apply_row(row)?;
         }
-        apply_holds(&self.holds, &record.rows);
+        self.holds.apply(&record.rows);
         let mut writes = Vec::new();
         for (sequence, change) in (record.first..).zip(&record.changes) {
             // Changes of a deleted table are dropped.

@@ -8,7 +8,7 @@ use roundtable_table::{
 };
 
 use super::Engine;
-use crate::group::{PendingWrite, TransactionToken, WriterRequest};
+use crate::request::{PendingWrite, TransactionToken, WriterRequest};
 use crate::{catalog, keys, read, stream};
 
 #[async_trait]

@@ -140,7 +140,8 @@ struct Actor {
 }
 
 impl Actor {
-    async fn act(&mut self, town: &Table, ledger: &Table, ops: Vec<Op>, now: u64) {
+    /// Returns the error that stopped it.
+    async fn act(&mut self, town: &Table, ledger: &Table, ops: Vec<Op>, now: u64) -> Option<Error> {
         for op in ops {
             let mut next = self.acknowledged.clone();
             let expected = next.apply(&op, now);
@@ -150,12 +151,15 @@ impl Actor {
                     self.acknowledged = next;
                 }
                 Err(error) => {
-                    assert!(matches!(error, Error::WritesStopped { .. }), "{error}");
+                    let has_failed =
+                        matches!(error, Error::WritesStopped { .. } | Error::WritesPaused { .. });
+                    assert!(has_failed, "{error}");
                     self.pending = Some(op);
-                    return;
+                    return Some(error);
                 }
             }
         }
+        None
     }
 }
 
@@ -279,13 +283,23 @@ impl Script {
             let ops = ops(nth, round, now);
             actor.act(town, ledger, ops, now)
         });
-        join_all(acts).await;
-        if self.actors.iter().any(|actor| actor.pending.is_some()) {
-            // A failure of one actor must have stopped all writes.
-            engine.hold("no one", None).await?;
-            panic!("a write failed and the next one did not");
+        let failures: Vec<Error> = join_all(acts).await.into_iter().flatten().collect();
+        let is_paused = |error: &&Error| matches!(error, Error::WritesPaused { .. });
+        match failures.iter().find(is_paused) {
+            // It may have passed by now.
+            Some(paused) => Err(paused.clone()),
+            None if failures.is_empty() => Ok(()),
+            None => {
+                // A failure of one actor must have stopped all writes.
+                engine.hold("no one", None).await?;
+                panic!("a write failed and the next one did not");
+            }
         }
-        Ok(())
+    }
+
+    /// Forgets operations that were refused: they did not happen.
+    pub(crate) fn give_up_pending(&mut self) {
+        self.actors.iter_mut().for_each(|actor| actor.pending = None);
     }
 
     /// Checks that the engine has exactly the acknowledged state.

@@ -1,6 +1,6 @@
 //! Mutations of accounts, sessions, profiles, API keys and invitations.
 
-use roundtable_domain::{AccountError, NewMedia, ProfileChange, SignUp};
+use roundtable_domain::{AccountError, Caller, KeysOnSignOut, NewMedia, ProfileChange, SignUp};
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
 use roundtable_interface::ApiError;
@@ -70,6 +70,20 @@ impl UpdateProfileInput {
     }
 }
 
+/// Returns the caller, who has just given the password if there is one.
+async fn caller_with_password(
+    context: &RequestContext,
+    password: Option<String>,
+) -> Result<Caller, ApiError> {
+    let caller = context.caller()?;
+    let Some(password) = password.map(Secret::new) else { return Ok(caller.clone()) };
+    Ok(context.services().accounts().confirm_password(caller, &password).await?)
+}
+
+fn keys_on_sign_out(keep: Option<bool>) -> KeysOnSignOut {
+    if keep.unwrap_or(false) { KeysOnSignOut::Keep } else { KeysOnSignOut::Revoke }
+}
+
 pub(crate) struct AccountMutations;
 
 #[fields(Mutation)]
@@ -107,17 +121,20 @@ impl AccountMutations {
         context: &RequestContext,
         refresh_token: Option<String>,
         everywhere: Option<bool>,
+        keep_api_keys: Option<bool>,
     ) -> Result<bool, ApiError> {
         let accounts = context.services().accounts();
         if everywhere.unwrap_or(false) {
-            accounts.logout_everywhere(context.caller()?).await?;
+            let keys = keys_on_sign_out(keep_api_keys);
+            let revoked = accounts.logout_everywhere(context.caller()?, keys).await?;
+            context.revoked_api_keys.add(revoked);
             return Ok(true);
         }
         if let Some(token) = refresh_token {
             return Ok(accounts.logout(&Secret::new(token)).await?);
         }
         let caller = context.caller()?;
-        match &context.client().session {
+        match caller.session() {
             Some(session) => Ok(accounts.logout_session(caller, session).await?),
             None => Err(AccountError::SessionEnded.into()),
         }
@@ -127,11 +144,13 @@ impl AccountMutations {
         context: &RequestContext,
         current: String,
         next: String,
+        keep_api_keys: Option<bool>,
     ) -> Result<bool, ApiError> {
         let (accounts, caller) = (context.services().accounts(), context.caller()?);
         let (current, next) = (Secret::new(current), Secret::new(next));
-        let session = context.client().session.as_ref();
-        accounts.change_password(caller, session, &current, &next).await?;
+        let keys = keys_on_sign_out(keep_api_keys);
+        let revoked = accounts.change_password(caller, &current, &next, keys).await?;
+        context.revoked_api_keys.add(revoked);
         Ok(true)
     }
 
@@ -157,9 +176,10 @@ impl AccountMutations {
     async fn delete_account(
         context: &RequestContext,
         confirm_nickname: Nickname,
+        password: Option<String>,
     ) -> Result<bool, ApiError> {
-        let (accounts, caller) = (context.services().accounts(), context.caller()?);
-        accounts.delete_account(caller, &confirm_nickname).await?;
+        let caller = caller_with_password(context, password).await?;
+        context.services().accounts().delete_account(&caller, &confirm_nickname).await?;
         Ok(true)
     }
 
@@ -197,9 +217,11 @@ impl AccountMutations {
         name: String,
         scopes: Vec<String>,
         expires_at: Option<Time>,
+        password: Option<String>,
     ) -> Result<ApiKey, ApiError> {
-        let (accounts, caller) = (context.services().accounts(), context.caller()?);
-        Ok(accounts.create_key(caller, &name, &scopes, expires_at).await?.into())
+        let caller = caller_with_password(context, password).await?;
+        let accounts = context.services().accounts();
+        Ok(accounts.create_key(&caller, &name, &scopes, expires_at).await?.into())
     }
 
     async fn revoke_api_key(

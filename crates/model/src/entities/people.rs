@@ -112,7 +112,8 @@ pub struct UserCounter {
     pub count: u64,
     /// On FOLLOWING only: incremented whenever the user's circle changes, by any user's action.
     pub version: Option<u64>,
-    /// On UNREAD only: the stream position up to which notifications were counted.
+    /// On UNREAD, MEDIA_BYTES and PENDING_UPLOADS: the stream position up to which notifications
+    /// were counted, or uploads released.
     pub seq: Option<String>,
     pub updated_at: Time,
 }

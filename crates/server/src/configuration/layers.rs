@@ -21,11 +21,26 @@ const SECRET_KEYS: [&str; 3] = ["sign-in.secret", "hook.secret", "media.s3.secre
 const TOP_LEVEL_KEYS: [&str; 6] =
     ["role", "registration", "likes", "moderation", "session-days", "timeline-days"];
 
+/// The endings of limits and times, with which nothing works if they are zero.
+const LIMIT_SUFFIXES: [&str; 7] =
+    ["-max", "-seconds", "-days", "-burst", "-per-minute", "-per-hour", "-at-once"];
+/// Those that may be zero: without a time to finish, HSTS, walks, promotion, or experience.
+const ZERO_KEYS: [&str; 7] = [
+    "http.drain-seconds",
+    "http.tls.hsts-seconds",
+    "feed.walk-max",
+    "feed.promotion.followers-max",
+    "quests.easy-xp-max",
+    "quests.medium-xp-max",
+    "quests.hard-xp-max",
+];
+
 /// Values by key; later layers override earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     values: BTreeMap<String, RawValue>,
     sources: BTreeMap<String, String>,
+    unknown_variables: Vec<String>,
 }
 
 impl Layers {
@@ -64,11 +79,44 @@ impl Layers {
             let key = key.to_ascii_lowercase().replace(SEPARATOR, ".").replace('_', "-");
             // Tests and scripts have variables of their own under the same prefix.
             if !key.contains('.') && !TOP_LEVEL_KEYS.contains(&key.as_str()) {
+                self.unknown_variables.push(name);
                 continue;
             }
             self.insert(&key, RawValue::Text(text), &name)?;
         }
         Ok(self)
+    }
+
+    /// Returns the variables with our prefix that are no settings, such as one with `_` in place of `__`.
+    pub fn unknown_variables(&self) -> &[String] {
+        &self.unknown_variables
+    }
+
+    /// Rejects limits of zero.
+    pub(super) fn check_limits(&self) -> Result<(), ConfigurationError> {
+        let is_limit = |key: &str| {
+            LIMIT_SUFFIXES.iter().any(|suffix| key.ends_with(suffix)) && !ZERO_KEYS.contains(&key)
+        };
+        let is_zero = |(key, _): &(&String, &String)| {
+            is_limit(key) && self.value(key).is_some_and(RawValue::is_zero)
+        };
+        match self.sources.iter().find(is_zero) {
+            Some((key, source)) => Err(ConfigurationError::Value {
+                key: key.clone(),
+                problem: String::from("expected 1 or more: with 0, nothing would get through"),
+                source_name: source.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn value(&self, key: &str) -> Option<&RawValue> {
+        let mut parts = key.split('.');
+        let first = self.values.get(parts.next()?)?;
+        parts.try_fold(first, |value, part| match value {
+            RawValue::Table(table) => table.get(part),
+            RawValue::Text(_) | RawValue::Typed(_) => None,
+        })
     }
 
     /// Adds a command-line flag.
@@ -125,11 +173,11 @@ impl Layers {
                 selected.insert(key, value);
             }
         }
-        (Self { values: selected, sources }, self)
+        (Self { values: selected, sources, unknown_variables: Vec::new() }, self)
     }
 
     pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ConfigurationError> {
-        let Self { values, sources } = self;
+        let Self { values, sources, .. } = self;
         serde_path_to_error::deserialize(RawValue::Table(values)).map_err(|error| {
             let key = error.path().to_string();
             let is_above = |from: &&String| {
@@ -247,6 +295,52 @@ mod tests {
             "{expected}"
         );
         assert!(expected.contains(&file.path().display().to_string()), "{expected}");
+    }
+
+    #[test]
+    fn a_variable_that_is_no_setting_is_named() {
+        let set = variables(&[
+            ("ROUNDTABLE_HTTP_LISTEN", "0.0.0.0:2"),
+            ("ROUNDTABLE_HTTP__BATCH_MAX", "4"),
+            ("ROUNDTABLE_ROLE", "all"),
+            ("HTTP_LISTEN", "another program's"),
+        ]);
+        let layers = Layers::new().environment(set).unwrap();
+        assert_eq!(layers.unknown_variables(), ["ROUNDTABLE_HTTP_LISTEN"]);
+    }
+
+    #[test]
+    fn a_limit_of_zero_is_refused_with_its_key_and_source() {
+        for name in [
+            "HTTP__CONNECTIONS_MAX",
+            "HTTP__REQUEST_SECONDS",
+            "GRAPHQL__DEPTH_MAX",
+            "LIVE__SUBSCRIPTIONS_MAX",
+            "LIVE__SLOW_SECONDS",
+            "LOGIN__ACCOUNT_FAILURES_MAX",
+            "LOGIN__HASHES_AT_ONCE",
+            "RATES__WRITES_BURST",
+            "RATES__SIGN_UPS_PER_HOUR",
+            "SIGN_IN__KEY_DAYS",
+            "SIGN_IN__TOKEN_SECONDS",
+            "STORE__ARCHIVE_SECONDS",
+            "SESSION_DAYS",
+        ] {
+            let name = format!("ROUNDTABLE_{name}");
+            let error = error_of(Layers::new().environment(variables(&[(&name, "0")])));
+            let expected =
+                format!("expected 1 or more: with 0, nothing would get through (from {name})");
+            assert!(error.ends_with(&expected), "{error}");
+            let layers = Layers::new().environment(variables(&[(&name, "1000000")])).unwrap();
+            assert!(layers.check_limits().is_ok(), "{name}");
+        }
+        let file = file("[live]\nconnections-max = 0\n");
+        let error = error_of(Layers::new().file(file.path()));
+        assert!(error.starts_with("live.connections-max: expected 1 or more"), "{error}");
+        for key in ZERO_KEYS {
+            let layers = Layers::new().flag("--flag", key, Some("0")).unwrap();
+            assert!(Configuration::read(layers).is_ok(), "{key}");
+        }
     }
 
     #[test]

@@ -15,6 +15,17 @@ pub(super) enum RawValue {
     Table(BTreeMap<String, RawValue>),
 }
 
+impl RawValue {
+    /// Returns whether it is the number zero.
+    pub(super) fn is_zero(&self) -> bool {
+        match self {
+            Self::Text(text) => text.trim().parse::<u64>() == Ok(0),
+            Self::Typed(value) => value.as_integer() == Some(0),
+            Self::Table(_) => false,
+        }
+    }
+}
+
 impl IntoDeserializer<'_, Error> for RawValue {
     type Deserializer = Self;
 

@@ -1,13 +1,18 @@
 //! `POST /graphql` with one request or a batch, and `GET /graphql` with a query, an event stream or a
 //! WebSocket upgrade.
 
+use std::pin::pin;
+use std::task::Poll;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use futures::poll;
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
+use tracing::Instrument as _;
 
 use super::AppState;
 use super::batch::Batch;
@@ -17,6 +22,7 @@ use super::middleware::XRAY;
 use super::responses::{JSON, channel_body, error_response, with_retry_hint, with_status};
 use super::{sse, websocket};
 use crate::answer_budget::ReservedAnswer;
+use crate::authentication::ClientIdentity;
 use crate::request_policy::AllowedOperations;
 
 /// The content type of responses for clients that support GraphQL over HTTP.
@@ -38,14 +44,15 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Err(error) => return error_response(error),
     };
     // The budget is held until the response is ready: it covers the parsed body, too.
-    let (body, permits) = match read_body(&app, &identity.client, &head.headers, body).await {
+    let (body, permits) = match read_signed_in(&app, &identity, &head.headers, body).await {
         Ok(read) => read,
         Err(response) => return response,
     };
     let wants_cost = head.headers.get(&XRAY).is_some_and(|value| value == "1");
     match body {
         GraphqlBody::Single(request) if wants_events(&head.headers) => {
-            sse::respond(&app, *request, identity, AllowedOperations::All)
+            let allowed = AllowedOperations::All;
+            sse::respond(&app, *request, identity, allowed, &head.extensions)
         }
         GraphqlBody::Single(request) => {
             let client = &identity.client;
@@ -58,7 +65,7 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         GraphqlBody::Batch(requests) => {
             let (sender, body) = channel_body(1);
             let batch = Batch { requests, client: identity.client, wants_cost, permits };
-            tokio::spawn(batch.answer(app, sender));
+            tokio::spawn(batch.answer(app, sender).in_current_span());
             json_response(StatusCode::OK, JSON, body)
         }
     }
@@ -71,7 +78,7 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
         return match WebSocketUpgrade::from_request_parts(&mut head, &()).await {
             Ok(upgrade) => {
                 let address = app.client_address(&head.headers, &head.extensions);
-                websocket::open(app, upgrade, address)
+                websocket::open(app, upgrade, address, &head.extensions)
             }
             Err(_) => error_response(ApiError::bad_request("this is not a WebSocket handshake")),
         };
@@ -86,7 +93,7 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
     };
     if wants_events(&head.headers) {
         let allowed = AllowedOperations::QueriesAndSubscriptions;
-        return sse::respond(&app, request, identity, allowed);
+        return sse::respond(&app, request, identity, allowed, &head.extensions);
     }
     let answer = app
         .executor
@@ -174,6 +181,23 @@ fn json_response(status: StatusCode, kind: HeaderValue, json: impl Into<Body>) -
     let private = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, private);
     response
+}
+
+/// Reads a body. If it had to be waited for, the client may have been signed out since the head of the
+/// request arrived, so its credential is checked again.
+async fn read_signed_in(
+    app: &AppState,
+    identity: &ClientIdentity,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(GraphqlBody, BodyPermits), Response> {
+    let mut reading = pin!(read_body(app, &identity.client, headers, body));
+    if let Poll::Ready(read) = poll!(&mut reading) {
+        return read;
+    }
+    let read = reading.await?;
+    app.check_credential(identity).await.map_err(error_response)?;
+    Ok(read)
 }
 
 async fn read_body(

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use roundtable_engine::Engine;
 use roundtable_model::entities::Checkpoint;
 use roundtable_model::{ProcessorName, Purpose, StreamShard};
 use roundtable_table::Error;
@@ -43,19 +44,24 @@ async fn problems(app: &AppState) -> Vec<String> {
     let ended = app.process.background.running().into_iter().filter(|(_, is_running)| !is_running);
     let restart = |(task, _)| format!("background task `{task}` has ended: restart this process");
     problems.extend(ended.map(restart));
+    let engine = app.process.engine.as_ref().map(Engine::health).unwrap_or_default();
+    let is_explained = !engine.problems.is_empty();
+    problems.extend(engine.problems);
     match tokio::time::timeout(STORE_TIMEOUT, check_store(app)).await {
         Ok(Ok(())) => {}
+        Ok(Err(_)) if is_explained => {}
         Ok(Err(error)) => {
             tracing::warn!(%error, "readiness check failed: the store returned an error");
             problems.push(String::from("the store cannot be reached, or accepts no writes"));
         }
         Err(_) => problems.push(String::from("the store does not answer in time")),
     }
+    problems.extend(app.process.readiness.problems().await);
     problems
 }
 
 /// Reads from the store and, if it is embedded, probes its writer, which stops after a failed write.
-/// Nothing is written, so a full disk is noticed with the first real write.
+/// Nothing is written: the engine knows of a full disk.
 async fn check_store(app: &AppState) -> Result<(), roundtable_model::Error> {
     let context = &app.process.services.context;
     context.ops().sealed_keys(&PROBE_PURPOSE).limit(1).page().await?;
@@ -72,6 +78,22 @@ async fn check_store(app: &AppState) -> Result<(), roundtable_model::Error> {
 pub(super) async fn metrics(State(app): State<AppState>) -> Response {
     let mut page = MetricsPage::default();
     app.metrics.write_to(&mut page);
+    page.gauge(
+        "roundtable_http_connections_max",
+        "Connections that may be open at the same time.",
+        app.connections_max,
+    );
+    let unfinished = &app.receive_budget;
+    page.gauge(
+        "roundtable_http_unfinished_request_bytes",
+        "Bytes of unfinished requests, without the first of each connection.",
+        unfinished.used(),
+    );
+    page.counter(
+        "roundtable_http_unfinished_requests_refused_total",
+        "Requests that were not received, because unfinished ones have all room.",
+        unfinished.refused(),
+    );
     let used = app.body_budget.used();
     page.gauge("roundtable_http_request_body_bytes", "Bytes of request bodies in memory.", used);
     page.gauge(
@@ -79,9 +101,18 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
         "Bytes of answers that wait for their clients.",
         app.executor.unread_bytes(),
     );
+    if let Some(files) = &app.process.files {
+        let transfers = files.transfer_count() as u64;
+        page.gauge("roundtable_media_transfers", "Uploads of files under way.", transfers);
+        if let Ok(free) = files.free_bytes().await {
+            let help = "Free bytes of the volume of files.";
+            page.gauge("roundtable_media_free_bytes", help, free);
+        }
+    }
     page.background_tasks(&app.process.background.running());
     if let Some(engine) = &app.process.engine {
         page.engine(&engine.metrics());
+        page.engine_health(&engine.health());
     }
     if app.process.settings.role != ProcessRole::Api {
         page.streams(&app.process.runner.metrics());
@@ -93,6 +124,11 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
             "roundtable_live_all_workers_connected",
             "Whether the changes of all workers are received.",
             u64::from(relay_client.is_complete()),
+        );
+        page.gauge(
+            "roundtable_live_connected_workers",
+            "Workers whose changes are received.",
+            relay_client.connected_workers() as u64,
         );
     }
     page.feeds(&app.process.services.feeds.stats());

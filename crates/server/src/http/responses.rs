@@ -18,11 +18,13 @@ const fn status(code: Code) -> StatusCode {
     match code {
         Code::BadRequest | Code::TooComplex => StatusCode::BAD_REQUEST,
         Code::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Code::Forbidden => StatusCode::FORBIDDEN,
+        Code::Forbidden | Code::QuotaExceeded => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::Conflict | Code::IdempotencyMismatch => StatusCode::CONFLICT,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+        Code::ReadOnly => StatusCode::SERVICE_UNAVAILABLE,
+        Code::OutcomeUnknown | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
 use roundtable_domain::{CacheStats, FeedStats};
-use roundtable_engine::{Distribution, Metrics};
+use roundtable_engine::{Distribution, EngineHealth, Metrics};
 use roundtable_streams::{LaneMetrics, QueueMetrics, StreamMetrics};
 
 type SampleOf<T> = fn(&T) -> String;
@@ -48,7 +48,7 @@ impl MetricsPage {
         self.sample(name, &[], value);
     }
 
-    pub(super) fn counter(&mut self, name: &str, help: &str, value: impl Display) {
+    pub(crate) fn counter(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(name, "counter", help);
         self.sample(name, &[], value);
     }
@@ -68,10 +68,21 @@ impl MetricsPage {
             ("frozen_runs", "Memtables waiting to be merged into the tree.", metrics.frozen_runs),
             ("log_bytes", "Bytes of records in the log.", metrics.log_bytes),
             ("tree_bytes", "Bytes of the tree's file.", metrics.tree_bytes),
+            ("free_bytes", "Free bytes of the store's disk.", metrics.free_bytes),
             ("sequence", "Sequence of the last change that readers see.", metrics.sequence),
-            ("stream_lag_changes", "Lag of the slowest stream reader.", metrics.stream_lag),
+            ("stream_lag_changes", "Changes since the oldest stream hold.", metrics.stream_lag),
         ] {
             self.gauge(&name(rest), help, value);
+        }
+        if let Some(age_ms) = metrics.archive_age_ms {
+            let help = "Time since everything written was in the archive, or since the start.";
+            self.gauge(&name("archive_age_seconds"), help, seconds(Duration::from_millis(age_ms)));
+        }
+        let lags = name("stream_hold_lag_changes");
+        self.begin(&lags, "gauge", "Changes for which a consumer still needs the log.");
+        for hold in &metrics.holds {
+            let lag = metrics.sequence.saturating_sub(hold.sequence);
+            self.sample(&lags, &[("consumer", &hold.consumer)], lag);
         }
         let help = "Items removed because they expired.";
         self.counter(&name("expired_items_total"), help, metrics.expired);
@@ -95,6 +106,19 @@ impl MetricsPage {
             ),
         ] {
             self.histogram(&name(rest), help, times, |us| seconds(Duration::from_micros(us)));
+        }
+    }
+
+    pub(crate) fn engine_health(&mut self, health: &EngineHealth) {
+        self.gauge(
+            "roundtable_engine_takes_writes",
+            "Whether the store takes ordinary writes; /readyz says why not.",
+            u64::from(health.takes_writes),
+        );
+        let name = "roundtable_engine_thread_up";
+        self.begin(name, "gauge", "Whether a thread of the engine is running; 0 needs a restart.");
+        for (thread, is_running) in &health.threads {
+            self.sample(name, &[("thread", thread)], u64::from(*is_running));
         }
     }
 

@@ -48,6 +48,23 @@ async fn metrics_are_in_the_prometheus_format() {
     quiet.stop().await;
 }
 
+/// The lag was always 0 once, because nothing told the engine who reads its log.
+#[tokio::test]
+async fn every_processor_holds_the_log() {
+    let server = TestServer::fresh().await;
+    let names = ["counters", "scores", "notifications", "fan-out", "purge", "quests"];
+    for name in names {
+        let held = async {
+            let line = format!("roundtable_engine_stream_hold_lag_changes{{consumer=\"{name}\"}}");
+            while !server.get("/metrics").await.text().await.unwrap().contains(&line) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), held).await.expect(name);
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn every_response_has_its_request_id() {
     let server = TestServer::fresh().await;

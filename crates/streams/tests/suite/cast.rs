@@ -195,7 +195,8 @@ impl Cast {
 
     pub(crate) async fn delete_account(&self, name: &str) {
         let accounts = Accounts::new(self.context.clone());
-        accounts.delete_account(&caller(name), &name.parse().unwrap()).await.unwrap();
+        let caller = caller(name).with_password_at(self.context.now());
+        accounts.delete_account(&caller, &name.parse().unwrap()).await.unwrap();
     }
 
     /// A like by a request that was running when its account was deleted.

@@ -1,6 +1,6 @@
 //! Signing up, in and out; profile, API keys and invitations; deletion of the account.
 
-use roundtable_domain::{Edit, ProfileChange, SignUp, SignedInUser};
+use roundtable_domain::{Edit, KeysOnSignOut, ProfileChange, SignUp, SignedInUser};
 use roundtable_model::Secret;
 
 use crate::book::CostBook;
@@ -84,14 +84,15 @@ async fn record_sign_in(book: &mut CostBook) {
     book.mutation_once("logoutEverywhere", &[at_least_one("sessions", 2.0)], async |scene| {
         let signed_in = with_sessions(scene).await;
         let accounts = scene.town.accounts();
-        scene.record(accounts.logout_everywhere(&signed_in.caller)).await;
+        let keys = KeysOnSignOut::Revoke;
+        scene.record(accounts.logout_everywhere(&signed_in.caller, keys)).await;
     })
     .await;
     book.mutation_once("changePassword", &[at_least_one("sessions", 2.0)], async |scene| {
         let signed_in = with_sessions(scene).await;
-        let (accounts, session) = (scene.town.accounts(), Some(&signed_in.session_id));
+        let (accounts, keys) = (scene.town.accounts(), KeysOnSignOut::Revoke);
         let (current, next) = (scene.town.password(NAME), Secret::new("quite another secret"));
-        scene.record(accounts.change_password(&signed_in.caller, session, &current, &next)).await;
+        scene.record(accounts.change_password(&signed_in.caller, &current, &next, keys)).await;
     })
     .await;
     book.mutation_once("changeEmail", &[], async |scene| {

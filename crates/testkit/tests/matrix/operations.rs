@@ -1,8 +1,8 @@
 //! The reads of a row, and operations with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, Code, Page, PageInput, Refusal, Registration, Settings, SignUp,
-    Statistics,
+    AccountError, Caller, Code, KeysOnSignOut, Page, PageInput, Refusal, Registration, Settings,
+    SignUp, Statistics,
 };
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
@@ -38,6 +38,8 @@ pub(crate) async fn answer(
 ) -> (Answer, Option<&'static str>) {
     let registration = Registration::Invitation;
     let town = stage.town(Settings { registration, ..Town::settings() }).await;
+    let is_old = object == "old sign-in";
+    let viewer = viewer.map(|it| if is_old { it } else { it.with_password_at(town.now()) });
     if let Some(act) = act(stage, operation, object) {
         let Some(caller) = viewer else { return ("-", Some(variant(&act))) };
         let done = town.perform(&caller, &act, None).await;
@@ -177,6 +179,7 @@ impl Question<'_> {
             "accounts.login"
             | "accounts.refresh"
             | "accounts.authenticate"
+            | "accounts.caller_of"
             | "accounts.logout"
             | "accounts.register" => self.proof().await,
             _ => match viewer {
@@ -201,6 +204,12 @@ impl Question<'_> {
                 shows(accounts.login(&email, &right, None).await, |_| true)
             }
             "accounts.refresh" => shows(accounts.refresh(device).await, |_| true),
+            "accounts.caller_of" => {
+                let user = name.unwrap_or("nobody").parse().unwrap();
+                let nowhere = "nowhere".parse().unwrap();
+                let session = name.map_or(&nowhere, |name| &stage.devices[name].session_id);
+                shows(accounts.caller_of(&user, session).await, |_| true)
+            }
             "accounts.logout" => shows(accounts.logout(device).await, |was_in| was_in),
             "accounts.authenticate" => {
                 let key = name.map_or(&nothing, |name| &stage.keys[name].secret);
@@ -235,6 +244,10 @@ impl Question<'_> {
                 let scopes = [String::from("read")];
                 shows(accounts.create_key(caller, "other", &scopes, None).await, |_| true)
             }
+            "accounts.delete_account" => {
+                let nickname = me.parse().unwrap();
+                shows(accounts.delete_account(caller, &nickname).await, |()| true)
+            }
             "accounts.invite" => shows(accounts.invite(caller, None, None).await, |_| true),
             "accounts.login_attempts" => {
                 let key = town.email(whose).to_string();
@@ -245,11 +258,14 @@ impl Question<'_> {
                 shows(accounts.logout_session(caller, session).await, |was_in| was_in)
             }
             "accounts.logout_everywhere" => {
-                shows(accounts.logout_everywhere(caller).await, |()| true)
+                shows(accounts.logout_everywhere(caller, KeysOnSignOut::Revoke).await, |_| true)
             }
             "accounts.change_password" => {
-                let next = Secret::new("another password");
-                shows(accounts.change_password(caller, None, &known, &next).await, |()| true)
+                let (next, keys) = (Secret::new("another password"), KeysOnSignOut::Revoke);
+                shows(accounts.change_password(caller, &known, &next, keys).await, |_| true)
+            }
+            "accounts.confirm_password" => {
+                shows(accounts.confirm_password(caller, &known).await, |_| true)
             }
             "accounts.change_email" => {
                 let name = if *object == "taken name" { "tom" } else { "elsewhere" };

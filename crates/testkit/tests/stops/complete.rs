@@ -28,7 +28,7 @@ const READS: &str = "
     follows.activity_of follows.among follows.followed follows.followed_by follows.followers
     follows.following follows.is_following follows.requests goals.get goals.goals goals.list
     groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
-    likes.by likes.has_liked likes.of live.subscribe live.next media.url
+    likes.by likes.has_liked likes.of live.subscribe live.next media.awaiting_owner media.url
     media.urls messages.list messages.live messages.messages messages.next milestones.get
     milestones.list milestones.milestones milestones.timeline moderation.audit moderation.case moderation.cases
     moderation.queue moderation.reports

@@ -1,6 +1,6 @@
 //! Every mutation, by a user who may do it.
 
-use roundtable_domain::{Caller, Code, NewPromotion, Promotions, Refusal};
+use roundtable_domain::{Caller, Code, KeysOnSignOut, NewPromotion, Promotions, Refusal};
 use roundtable_model::{
     ActorId, ApiKeyId, GroupId, GroupRole, ModerationStatus, PostId, PromotionReason, RequestId,
     Role, Secret, SessionId, UserId, Visibility,
@@ -34,7 +34,7 @@ pub(crate) enum Mutation {
     Logout(Secret),
     LogoutSession(Caller, SessionId),
     LogoutEverywhere(Caller),
-    ChangePassword(Caller, SessionId),
+    ChangePassword(Caller),
     ChangeEmail(Caller),
     CreateKey(Caller),
     RevokeKey(Caller, ApiKeyId),
@@ -75,7 +75,7 @@ impl Mutation {
             Self::Logout(_) => "accounts.logout",
             Self::LogoutSession(..) => "accounts.logout_session",
             Self::LogoutEverywhere(_) => "accounts.logout_everywhere",
-            Self::ChangePassword(..) => "accounts.change_password",
+            Self::ChangePassword(_) => "accounts.change_password",
             Self::ChangeEmail(_) => "accounts.change_email",
             Self::CreateKey(_) => "accounts.create_key",
             Self::RevokeKey(..) => "accounts.revoke_key",
@@ -92,9 +92,7 @@ impl Mutation {
     pub(crate) const fn may_be_refused_again(&self) -> bool {
         matches!(
             self,
-            Self::Act(_, UserAction::DeleteAccount(_))
-                | Self::Refresh(_)
-                | Self::ChangePassword(..)
+            Self::Act(_, UserAction::DeleteAccount(_)) | Self::Refresh(_) | Self::ChangePassword(_)
         )
     }
 
@@ -126,10 +124,12 @@ impl Mutation {
             Self::LogoutSession(caller, session) => {
                 reduce(accounts.logout_session(caller, session).await)
             }
-            Self::LogoutEverywhere(caller) => reduce(accounts.logout_everywhere(caller).await),
-            Self::ChangePassword(caller, session) => {
-                let (session, next) = (Some(session), new_password());
-                reduce(accounts.change_password(caller, session, &password, &next).await)
+            Self::LogoutEverywhere(caller) => {
+                reduce(accounts.logout_everywhere(caller, KeysOnSignOut::Revoke).await)
+            }
+            Self::ChangePassword(caller) => {
+                let (keys, next) = (KeysOnSignOut::Revoke, new_password());
+                reduce(accounts.change_password(caller, &password, &next, keys).await)
             }
             Self::ChangeEmail(caller) => {
                 reduce(accounts.change_email(caller, &password, &town.email("susan")).await)
@@ -245,9 +245,9 @@ pub(crate) fn account_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         Mutation::Login,
         Mutation::Refresh(sue.refresh_token.clone()),
         Mutation::Logout(sue.refresh_token.clone()),
-        Mutation::LogoutSession(caller.clone(), session.clone()),
+        Mutation::LogoutSession(caller.clone(), session),
         Mutation::LogoutEverywhere(caller.clone()),
-        Mutation::ChangePassword(caller.clone(), session),
+        Mutation::ChangePassword(caller.clone()),
         Mutation::ChangeEmail(caller.clone()),
         Mutation::CreateKey(caller.clone()),
         Mutation::RevokeKey(caller.clone(), key.clone()),

@@ -114,6 +114,8 @@ async fn is_true(model: &TownModel, town: &Town, user: &UserId, note: &Notificat
             aim.owner == *user && !aim.is_deleted && task.is_some_and(Option::is_none)
         }),
         Kind::Mention | Kind::Group | Kind::Moderation => true,
+        // The storm creates none.
+        Kind::ApiKey => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Account operations cancelled at any await point and repeated (R33).
 
-use roundtable_domain::{AccountError, Accounts, ProfileChange, SignedInUser};
+use roundtable_domain::{AccountError, Accounts, KeysOnSignOut, ProfileChange, SignedInUser};
 use roundtable_model::{Role, Secret, UserStatus};
 use roundtable_testkit::{Town, stop_at};
 
@@ -82,7 +82,7 @@ async fn a_cancelled_change_of_password_can_be_repeated() {
         let here = town.sign_up("ana").await;
         let (old, new) = (town.password("ana"), Secret::new("another secret"));
         let elsewhere = login(&town, &old).await.unwrap();
-        let change = slow.change_password(&here.caller, Some(&here.session_id), &old, &new);
+        let change = slow.change_password(&here.caller, &old, &new, KeysOnSignOut::Revoke);
         let done = stop_at(stops, change).await;
         let changed = login(&town, &new).await.is_ok();
         assert_eq!(login(&town, &old).await.is_err(), changed, "{stops}");

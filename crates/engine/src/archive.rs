@@ -1,0 +1,179 @@
+//! The archive: copies of the log's files in another directory, for restores to a point in time. Complete files
+//! are copied at once, and the synced part of the last one at an interval.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use roundtable_table::{Error, Result};
+
+use crate::disk::{DirectoryDisk, Disk, DiskFile};
+use crate::segment::{LogSegment, SEGMENT_HEADER_BYTES, io_error};
+use crate::shared::SharedState;
+
+const COPY_CHUNK_BYTES: usize = 1 << 20;
+/// Bytes that are compared to tell two histories apart.
+const COMPARED_BYTES: usize = 4096;
+
+/// The part of the log that is in the archive, as far as this process knows.
+#[derive(Debug)]
+pub(crate) struct ArchiveProgress {
+    /// Last sequence in the archive.
+    sequence: AtomicU64,
+    /// Everything synced by this time is in the archive; the start of this process, at first.
+    covered_ms: AtomicU64,
+}
+
+/// The occasion of a pass over the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArchivePass {
+    /// Copies the last file only if the interval has passed.
+    WhenDue,
+    /// The engine closes: copies everything.
+    Last,
+}
+
+impl ArchiveProgress {
+    pub(crate) fn new(now_ms: u64) -> Self {
+        Self { sequence: AtomicU64::new(0), covered_ms: AtomicU64::new(now_ms) }
+    }
+
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence.load(Ordering::SeqCst)
+    }
+
+    /// Returns the time since everything synced was last in the archive.
+    pub(crate) fn age_ms(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_sub(self.covered_ms.load(Ordering::SeqCst))
+    }
+}
+
+/// Copies what is not in the archive yet, if there is an archive.
+pub(crate) fn archive(shared: &SharedState, pass: ArchivePass) -> Result<()> {
+    let Some(path) = &shared.options.archive else { return Ok(()) };
+    let progress = &shared.archive;
+    // Before the log is looked at: everything synced by now is covered.
+    let now_ms = shared.clock.now_ms();
+    let (_pin, segments) = shared.log.pin();
+    let Some((last, complete)) = segments.split_last() else { return Ok(()) };
+    let is_new = |segment: &&Arc<LogSegment>| segment.last() > progress.sequence();
+    let interval_ms =
+        u64::try_from(shared.options.archive_interval.as_millis()).unwrap_or(u64::MAX);
+    let is_due = pass == ArchivePass::Last
+        || progress.age_ms(now_ms) >= interval_ms
+        // The clock was set back.
+        || now_ms < progress.covered_ms.load(Ordering::SeqCst);
+    let complete: Vec<_> = complete.iter().filter(is_new).collect();
+    let tail = Some(last).filter(is_new).filter(|_| is_due);
+    if !complete.is_empty() || tail.is_some() {
+        let directory = open_directory(path)?;
+        for segment in complete.into_iter().chain(tail) {
+            // Read before its end is: the copy has at least this.
+            let sequence = segment.last();
+            archive_segment(segment, &directory)?;
+            progress.sequence.store(sequence, Ordering::SeqCst);
+        }
+    } else if is_due {
+        // Nothing is new, but an archive that cannot be reached must not count as current.
+        open_directory(path)?;
+    }
+    if is_due {
+        progress.covered_ms.store(now_ms, Ordering::SeqCst);
+    }
+    Ok(())
+}
+
+fn open_directory(path: &Path) -> Result<DirectoryDisk> {
+    DirectoryDisk::open(path).map_err(|e| io_error("open", "the archive", &e))
+}
+
+/// Brings the archive's copy of a segment up to date.
+fn archive_segment(segment: &LogSegment, archive: &DirectoryDisk) -> Result<()> {
+    let name = segment.name();
+    let fault = |e: io::Error| io_error("compare", &name, &e);
+    let end = segment.end();
+    match archive.open(&name) {
+        Ok(copy) => {
+            let len = copy.len().map_err(fault)?;
+            // A file that was copied by hand may end in zeros.
+            let written = if len > end { written_bytes(&*copy, len).map_err(fault)? } else { len };
+            let is_same =
+                written <= end && is_same_before(segment, &*copy, written).map_err(fault)?;
+            if !is_same {
+                return Err(foreign(&name));
+            }
+            if len == end {
+                return Ok(());
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(fault(error)),
+    }
+    copy_segment(segment, end, archive)
+}
+
+/// A restored store continues under sequences that its origin may have archived already; mixed in one
+/// directory, the two could restore to a state that never existed.
+fn foreign(name: &str) -> Error {
+    Error::Damaged {
+        location: format!("the archive's {name}"),
+        detail: String::from(
+            "it belongs to another store; give this store its own archive directory",
+        ),
+    }
+}
+
+/// Returns whether a segment and its copy have the same bytes before `end`. Records have times and checksums, so
+/// two histories differ in their last bytes.
+fn is_same_before(segment: &LogSegment, copy: &dyn DiskFile, end: u64) -> io::Result<bool> {
+    let (mut ours, mut theirs) = ([0; COMPARED_BYTES], [0; COMPARED_BYTES]);
+    let at = end.saturating_sub(COMPARED_BYTES as u64);
+    segment.file()?.read_at(&mut ours, at)?;
+    copy.read_at(&mut theirs, at)?;
+    let compared = usize::try_from(end - at).unwrap_or(COMPARED_BYTES);
+    Ok(ours.get(..compared) == theirs.get(..compared))
+}
+
+/// Returns the length of a file without the zeros at its end.
+fn written_bytes(file: &dyn DiskFile, len: u64) -> io::Result<u64> {
+    let mut chunk = vec![0; COPY_CHUNK_BYTES];
+    let mut end = len;
+    while end > SEGMENT_HEADER_BYTES {
+        let at = end.saturating_sub(COPY_CHUNK_BYTES as u64);
+        let want = usize::try_from(end - at).unwrap_or(COPY_CHUNK_BYTES);
+        let part = chunk.get_mut(..want).unwrap_or_default();
+        file.read_at(part, at)?;
+        if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
+            return Ok(at + last as u64 + 1);
+        }
+        end = at;
+    }
+    Ok(end)
+}
+
+/// Copies a segment up to `end`, atomically; replaces an earlier copy.
+pub(crate) fn copy_segment(segment: &LogSegment, end: u64, to: &dyn Disk) -> Result<()> {
+    let name = segment.name();
+    let fault = |action: &'static str| {
+        let name = name.clone();
+        move |error: io::Error| io_error(action, &name, &error)
+    };
+    let file = segment.file().map_err(fault("open"))?;
+    let partial = format!("{name}.partial");
+    let copy = to.create(&partial, 0).map_err(fault("create"))?;
+    let mut buffer = vec![0; COPY_CHUNK_BYTES];
+    let mut at = 0;
+    while at < end {
+        let want = COPY_CHUNK_BYTES.min(usize::try_from(end - at).unwrap_or(COPY_CHUNK_BYTES));
+        let chunk = buffer.get_mut(..want).unwrap_or_default();
+        let read = file.read_at(chunk, at).map_err(fault("read"))?;
+        if read == 0 {
+            break;
+        }
+        copy.write_at(chunk.get(..read).unwrap_or_default(), at).map_err(fault("copy"))?;
+        at += read as u64;
+    }
+    copy.sync().map_err(fault("copy"))?;
+    to.rename(&partial, &name).map_err(fault("copy"))
+}
