@@ -3,9 +3,13 @@
 
 mod attempts;
 mod deletion;
+mod devices;
+mod identities;
 mod invitations;
 mod keys;
+mod locks;
 mod names;
+mod nicknames;
 mod passwords;
 mod profile;
 mod reads;
@@ -26,6 +30,8 @@ use self::tokens::RefreshToken;
 use crate::access::{Permission, Relations, require};
 use crate::{Caller, CallerCredential, Context, ServiceError, refusals};
 
+pub use self::devices::DeviceInput;
+pub use self::identities::ExternalIdentity;
 pub use self::keys::{KeysOnSignOut, NewApiKey, STAFF_SCOPE};
 pub(crate) use self::passwords::PasswordHasher;
 pub use self::profile::ProfileChange;
@@ -47,6 +53,10 @@ refusals! {
         PasswordNeeded: Unauthenticated = "send your password with this, or do it within five minutes of signing in",
         SessionEnded: Unauthenticated = "this session has ended; sign in again",
         InvalidApiKey: Unauthenticated = "this API key is not valid",
+        EmailNotVerified: BadRequest = "your issuer has not verified your e-mail address (`email_verified`); verify it there, and get a new token",
+        EmailMismatch: BadRequest = "your issuer has verified another e-mail address than this one",
+        IdentityTaken: Conflict = "this identity is linked to another account; an operator can unlink it",
+        TooManyIdentities: Conflict = "this account has reached the maximum number of linked identities; an operator can unlink one",
         NoSuchUser: NotFound = "there is no such user",
         NoSuchKey: NotFound = "you have no such API key",
         TooManyKeys: Conflict = "you have reached the maximum number of API keys; revoke one first",
@@ -73,6 +83,8 @@ pub struct SignedInUser {
     pub session_id: SessionId,
     /// The token for the next refresh; valid once.
     pub refresh_token: Secret,
+    /// The token by which the device is known at the next sign-in; `None` after a refresh.
+    pub device_token: Option<Secret>,
 }
 
 impl SignedInUser {
@@ -84,6 +96,7 @@ impl SignedInUser {
             caller: Caller { credential, ..Caller::with_roles(user.id.clone(), &user.roles) },
             session_id: token.session.clone(),
             refresh_token: token.text(),
+            device_token: None,
             user,
         }
     }

@@ -60,8 +60,8 @@ mod viewer_access;
 mod webhooks;
 
 pub use accounts::{
-    AccountError, Accounts, KeysOnSignOut, NewApiKey, ProfileChange, STAFF_SCOPE, SignUp,
-    SignedInUser, UserCounts,
+    AccountError, Accounts, DeviceInput, ExternalIdentity, KeysOnSignOut, NewApiKey, ProfileChange,
+    STAFF_SCOPE, SignUp, SignedInUser, UserCounts,
 };
 pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};

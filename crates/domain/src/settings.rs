@@ -102,8 +102,11 @@ fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Secret>, D::Error
 pub struct LoginSettings {
     /// The window in which failures are counted.
     pub window_seconds: u64,
-    /// Failures of one account in a window before it is locked.
+    /// Failures of one account, from one network or on one device, in a window before that network or
+    /// device is locked for the account.
     pub account_failures_max: u64,
+    /// Failures of one account, from all networks, in a window before it is locked for strangers.
+    pub account_strangers_max: u64,
     /// Failures from one address in a window before it is locked.
     pub address_failures_max: u64,
     pub lock_seconds: u64,
@@ -292,6 +295,7 @@ impl Default for LoginSettings {
         Self {
             window_seconds: 15 * 60,
             account_failures_max: 10,
+            account_strangers_max: 100,
             address_failures_max: 100,
             lock_seconds: 15 * 60,
             hashes_at_once: 2,

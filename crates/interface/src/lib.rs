@@ -12,4 +12,4 @@ mod services;
 pub use crate::api_error::{ApiError, INTERNAL_MESSAGE, none_if_hidden};
 pub use crate::client_info::ClientInfo;
 pub use crate::cursors::{CursorCipher, SealedCursor};
-pub use crate::services::{Services, StreamBacklog, StreamControl, TokenIssuer};
+pub use crate::services::{IdentityVerifier, Services, StreamBacklog, StreamControl, TokenIssuer};

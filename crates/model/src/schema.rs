@@ -10,21 +10,21 @@
 
 use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
-    Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, EmailLock, FeedHorizon,
-    FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency, Invitation,
-    Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock, Notification, Offer,
-    Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room, RoomHead,
-    RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter, Webhook,
-    XpEntry,
+    Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device, EmailLock,
+    FeedHorizon, FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency,
+    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock,
+    Notification, Offer, Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room,
+    RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter,
+    Webhook, XpEntry,
 };
 use crate::shape::TableShape;
 use crate::{
-    ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompactDay, CompanyId, Days, Email,
-    EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey, LoginName,
-    MediaKey, MessageId, MilestoneId, ModerationStatus, Nickname, NotificationId, OfferId, PostId,
-    ProcessorName, Purpose, QuestId, Queue, RequestCaller, RequestId, RoomId, SessionId, Shard,
-    Shards, StreamShard, SubjectId, Tag, TaskId, ThreadId, Time, UserCount, UserId, WebhookId,
-    single_table,
+    ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompactDay, CompanyId, Days,
+    DeviceId, Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, IssuerName,
+    IssuerSubject, JobId, LoginKey, LoginName, MediaKey, MessageId, MilestoneId, ModerationStatus,
+    Nickname, NotificationId, OfferId, PostId, ProcessorName, Purpose, QuestId, Queue,
+    RequestCaller, RequestId, RoomId, SessionId, Shard, Shards, StreamShard, SubjectId, Tag,
+    TaskId, ThreadId, Time, UserCount, UserId, WebhookId, single_table,
 };
 
 single_table! {
@@ -51,6 +51,15 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     /// A signed-in device.
     Session(user_id: UserId, id: SessionId) of (user_id) {
         main                    => "USER#{user_id}",                    "SESSION#{id}";
+    }
+    /// A device that its user has signed in on.
+    Device(user_id: UserId, id: DeviceId) of (user_id) {
+        main                    => "USER#{user_id}",                    "DEVICE#{id}";
+    }
+    /// A person as an external issuer identifies them.
+    Identity(issuer: IssuerName, subject: IssuerSubject) + (user_id, created_at) of (user_id) {
+        main                    => "IDENTITY#{issuer}#{subject}",       "IDENTITY";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Identity#{created_at}";
     }
     /// A code that lets new users sign up.
     Invitation(code: InviteCode) + (inviter_id, created_at) of (inviter_id) {
@@ -263,6 +272,10 @@ access_patterns {
     credential(user: UserId)                     => main, "USER#{user}", "CREDENTIAL", strong -> Credential;
     sessions(user: UserId)                       => main, "USER#{user}", begins "SESSION#", asc, strong -> Session;
     session(user: UserId, id: SessionId)         => main, "USER#{user}", "SESSION#{id}", strong -> Session;
+    devices(user: UserId)                        => main, "USER#{user}", begins "DEVICE#", asc, strong -> Device;
+    device(user: UserId, id: DeviceId)           => main, "USER#{user}", "DEVICE#{id}", strong -> Device;
+    identity(issuer: IssuerName, subject: IssuerSubject) => main, "IDENTITY#{issuer}#{subject}", "IDENTITY", strong -> Identity;
+    identities_of(user: UserId)                  => gsi1, "USER#{user}", begins "ENTITY#Identity#", asc -> Identity;
     invitation(code: InviteCode)                 => main, "INVITE#{code}", "INVITE", strong -> Invitation;
     invitations_by(user: UserId)                 => gsi1, "USER#{user}", begins "INVITE#", desc -> Invitation;
     api_keys(user: UserId)                       => main, "USER#{user}", begins "APIKEY#", asc, strong -> ApiKey;
@@ -442,9 +455,9 @@ accepted {
     type-before-time User.gsi1 => "One kind at a time is read far more often; entity_timeline merges them all.";
 }
 
-/// Failed sign-ins, by account and by address; a separate table, so that they are not in the stream.
+/// Failed sign-ins, by account, network and device; a separate table, so that they are not in the stream.
 table LoginAttempts "gg_login_attempts" {
-    /// Failed sign-ins of one account, or from one address, in one time window.
+    /// Failed sign-ins to one account, from one network or of one device, in one time window.
     LoginAttempt(kind: LoginKey, subject: LoginName, window: Time) {
         main                    => "{kind}#{subject}",                  "WINDOW#{window}";
     }

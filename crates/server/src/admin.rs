@@ -2,6 +2,8 @@
 //! its socket or the command line opens the store itself.
 
 mod disabled_media_store;
+mod identities;
+mod sign_in_locks;
 
 use roundtable_domain_macros::boxed;
 use std::path::PathBuf;
@@ -18,6 +20,8 @@ use roundtable_table::{Clock, Store, SystemClock, essential};
 use serde::{Deserialize, Serialize};
 
 use self::disabled_media_store::DisabledMediaStore;
+pub use self::identities::IdentitySummary;
+pub use self::sign_in_locks::SignInLockSummary;
 use crate::backups;
 use crate::change_forwarding::ChangeForwarder;
 use crate::stream_holds::is_known;
@@ -51,6 +55,30 @@ pub enum AdminCommand {
         /// A user's nickname or id, or a group's id.
         subject: String,
         enabled: bool,
+    },
+    /// Lists the refusals of sign-ins that are in force.
+    #[serde(rename = "locks")]
+    ListLocks {
+        /// An e-mail address or a network address [default: all].
+        key: Option<String>,
+    },
+    /// Forgets the failed sign-ins of an e-mail address or network address.
+    ClearLocks {
+        key: String,
+    },
+    /// Lists the identities at external issuers that are linked to a user.
+    #[serde(rename = "identities")]
+    ListIdentities {
+        nickname: String,
+    },
+    /// Links an identity to a user, or unlinks it.
+    LinkIdentity {
+        nickname: String,
+        /// The `iss` of its tokens.
+        issuer: String,
+        /// The `sub` of its tokens.
+        subject: String,
+        linked: bool,
     },
     /// Lists the consumers for which the log of the embedded store is kept.
     #[serde(rename = "holds")]
@@ -98,6 +126,21 @@ pub enum AdminReply {
     Promoted {
         subject: String,
         enabled: bool,
+    },
+    Locks {
+        /// The first of them.
+        locks: Vec<SignInLockSummary>,
+        total: usize,
+    },
+    LocksCleared {
+        /// The counts of failures that were forgotten.
+        counts: usize,
+    },
+    Identities {
+        identities: Vec<IdentitySummary>,
+    },
+    IdentityLinked {
+        linked: bool,
     },
     Holds {
         /// The slowest first.
@@ -222,6 +265,12 @@ impl AdminService {
             AdminCommand::ShowDeadLetter { name } => self.show(&name).await,
             AdminCommand::Redrive { name, max } => self.redrive(name.as_deref(), max).await,
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
+            AdminCommand::ListLocks { key } => self.list_locks(key.as_deref()).await,
+            AdminCommand::ClearLocks { key } => self.clear_locks(&key).await,
+            AdminCommand::ListIdentities { nickname } => self.list_identities(&nickname).await,
+            AdminCommand::LinkIdentity { nickname, issuer, subject, linked } => {
+                self.link_identity(&nickname, &issuer, &subject, linked).await
+            }
             AdminCommand::ListHolds => self.holds(),
             AdminCommand::DropHold { consumer } => self.drop_hold(consumer).await,
             AdminCommand::Upgrade { start } => self.upgrade(start).await,

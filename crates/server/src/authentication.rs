@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::try_join;
-use roundtable_domain::{Accounts, Caller, Code, Context, Roles, ServiceError};
+use roundtable_domain::{Accounts, Caller, Code, Context, ExternalIdentity, Roles, ServiceError};
 use roundtable_interface::{ApiError, ClientInfo};
-use roundtable_model::{Email, Secret, UserId, UserStatus};
+use roundtable_model::{Secret, UserId, UserStatus};
 use tokio::time::timeout;
 
 use crate::oidc::OidcIssuer;
@@ -94,7 +94,7 @@ impl Authenticator {
         }
         let Some(oidc) = &self.oidc else { return Err(invalid_token()) };
         let external = oidc.verify(credential).await?;
-        let caller = self.by_email(&external.email).await?;
+        let caller = self.by_identity(&external.identity).await?;
         let client = ClientInfo { caller: Some(caller), address };
         Ok(ClientIdentity { client, expires_at: Some(external.expires_at) })
     }
@@ -111,17 +111,18 @@ impl Authenticator {
         Ok(if active { profile.roles.into_iter().collect() } else { Roles::default() })
     }
 
-    /// The user with an e-mail address that an external issuer has verified.
-    async fn by_email(&self, email: &Email) -> Result<Caller, ApiError> {
-        let core = self.context.core();
-        let lock = core.email_lock(email).get().await.map_err(ServiceError::from)?;
-        let no_account = || {
+    /// The user that an identity is linked to. Its address finds no account: it may have been claimed by
+    /// another user.
+    async fn by_identity(&self, identity: &ExternalIdentity) -> Result<Caller, ApiError> {
+        let user = Accounts::new(self.context.clone()).by_identity(identity).await?;
+        let not_linked = || {
             ApiError::new(
                 Code::Unauthenticated,
-                "there is no account with this token's e-mail address; sign up first",
+                "this identity is not linked to an account: link it with `linkIdentity` and the account's \
+                 password, or sign up with `identityToken`",
             )
         };
-        let user = lock.ok_or_else(no_account)?.user_id;
+        let user = user.ok_or_else(not_linked)?;
         let roles = self.roles(&user).await?;
         Ok(Caller { roles, ..Caller::user(user) })
     }

@@ -8,7 +8,7 @@ mod raw_value;
 use std::path::{Path, PathBuf};
 
 use roundtable_domain::limits::UPLOAD_GRACE;
-use roundtable_domain::{MediaSettings, Registration, Settings};
+use roundtable_domain::{MediaSettings, Settings};
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
@@ -158,11 +158,6 @@ impl Configuration {
                 "`{INTERNAL_AUDIENCE}` is reserved for tokens between processes: choose another"
             );
             return Err(ConfigurationError::conflict("sign-in.audience", problem));
-        }
-        if sign_in.oidc.is_some() && self.settings.registration == Registration::Open {
-            let problem = "expected `invitation` or `closed` with `sign-in.oidc`: otherwise a stranger could \
-                           sign up with a user's address and own the account that the user's token opens";
-            return Err(ConfigurationError::conflict("registration", problem));
         }
         if http.bodies_bytes_max < http.body_bytes_max {
             let problem =

@@ -51,7 +51,8 @@ mod worker_leases;
 mod xray;
 
 pub use admin::{
-    AdminCommand, AdminReply, AdminService, DeadLetterSummary, HoldSummary, UpgradeSummary,
+    AdminCommand, AdminReply, AdminService, DeadLetterSummary, HoldSummary, IdentitySummary,
+    SignInLockSummary, UpgradeSummary,
 };
 pub use admin_socket::{AdminSocketError, send_command};
 pub use backups::{CopyError, backup, copy_secret_and_media, media_directory, restore};

@@ -25,7 +25,7 @@ use crate::configuration::{
 };
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
 use crate::media_sweep;
-use crate::oidc::OidcIssuer;
+use crate::oidc::{OidcIdentities, OidcIssuer};
 use crate::optional_parts::S3;
 use crate::relay::{self, RelayClient, RelayServer};
 use crate::seal::Seal;
@@ -163,7 +163,8 @@ impl Process {
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
         let timeout = Duration::from_secs(process.http.request_seconds.max(1));
-        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc, timeout);
+        let authenticator =
+            Authenticator::new(context.clone(), Arc::clone(&tokens), oidc.clone(), timeout);
         let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
             .ok_or(KeyError::CannotCreate)?;
         let services = Services {
@@ -171,6 +172,7 @@ impl Process {
             bus,
             media: MediaFiles::new(context.clone(), Arc::clone(&media)),
             issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
+            identities: Arc::new(OidcIdentities(oidc)),
             streams: Arc::new(StreamStatus::new(context.clone(), runner.clone())),
             cursors: Arc::new(cursors),
             context,

@@ -1,6 +1,8 @@
 //! The mutations of accounts, follows, groups, posts and moderation as data, for tests that run
 //! them at random, concurrently, or stop them in the middle.
 
+use std::cell::RefCell;
+
 use roundtable_domain::{
     Caller, Code, Edit, GroupChange, NewActivity, NewComment, NewGroup, NewPost, PostChange,
     ProfileChange, Refusal,
@@ -128,20 +130,56 @@ pub enum ActionOutcome {
     Other,
 }
 
+thread_local! {
+    /// The text of the last internal error of this thread, for the assertion that follows it.
+    static LAST_INTERNAL_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// How errors of a store that did not answer begin.
+const UNAVAILABLE: &str = "the table is unavailable";
+
 /// Drops the output, and reduces a refusal to its code.
 fn reduce<T, E: Refusal>(result: Result<T, E>) -> Result<ActionOutcome, Code> {
     result.map(|_| ActionOutcome::Other).map_err(|error| code(&error))
 }
 
-fn code(error: &impl Refusal) -> Code {
+pub(crate) fn code(error: &impl Refusal) -> Code {
     let code = error.code();
-    // An internal error is not a refusal.
-    assert!(code != Code::Internal, "{error}");
+    if code == Code::Internal {
+        LAST_INTERNAL_ERROR.set(error.to_string());
+    }
     code
 }
 
+/// Returns the answer of a store that does not fail; panics on an internal error, which is not a
+/// refusal.
+pub(crate) fn refused<T>(answer: Result<T, Code>) -> Result<T, Code> {
+    if let Err(Code::Internal) = answer {
+        panic!("{}", LAST_INTERNAL_ERROR.take());
+    }
+    answer
+}
+
+/// As [`refused`], of a store that may not answer: then the outcome is [`Code::Internal`].
+pub(crate) fn refused_or_lost<T>(answer: Result<T, Code>) -> Result<T, Code> {
+    let is_lost = LAST_INTERNAL_ERROR.with_borrow(|text| text.contains(UNAVAILABLE));
+    if is_lost { answer } else { refused(answer) }
+}
+
 impl Town {
+    /// Performs an action. Panics on an internal error.
     pub async fn perform(
+        &self,
+        caller: &Caller,
+        action: &UserAction,
+        request: Option<&RequestId>,
+    ) -> Result<ActionOutcome, Code> {
+        refused(self.try_perform(caller, action, request).await)
+    }
+
+    /// As [`Town::perform`], on a store that may fail: the outcome is unknown after
+    /// [`Code::Internal`].
+    pub async fn try_perform(
         &self,
         caller: &Caller,
         action: &UserAction,

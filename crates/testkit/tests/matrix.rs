@@ -47,9 +47,15 @@ use user_actions::VARIANTS;
 /// Methods without rows: processors, operators and transports call them, or they concern objects that
 /// the viewer has already read.
 const INTERNAL: &[&str] = &[
+    "accounts.by_identity",
     "accounts.check_credential",
     "accounts.credential_revoked",
     "accounts.grant",
+    "accounts.identities",
+    "accounts.link_identity_as_operator",
+    "accounts.unlink_identity_as_operator",
+    "accounts.sign_in_locks",
+    "accounts.clear_sign_in_locks",
     "follows.grow_shards",
     "groups.disband",
     "groups.leave_all",

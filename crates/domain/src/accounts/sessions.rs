@@ -12,6 +12,7 @@ use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::table::{Delete, essential};
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
+use super::devices::DeviceWithToken;
 use super::keys::KeysOnSignOut;
 use super::tokens::{RefreshToken, TokenState};
 use super::{AccountError, Accounts, SignedInUser, delete_all, require_own};
@@ -116,6 +117,7 @@ impl Accounts {
         &self,
         user: User,
         credential: &Credential,
+        device: DeviceWithToken,
     ) -> Result<SignedInUser, AccountError> {
         let id: SessionId = self.context.ids().next();
         let token = RefreshToken::first(user.id.clone(), id.clone(), self.context.entropy());
@@ -135,6 +137,7 @@ impl Accounts {
                 attempt
                     .commit()
                     .with("session", session.create())
+                    .with("device", device.device.put())
                     .with("user", active_account_check(&user.id))
                     .with("credential", Credential::at(&user.id).check(unchanged.clone()))
                     .finish_or((), |_| Err(AccountError::WrongCredentials))
@@ -142,7 +145,9 @@ impl Accounts {
             })
             .await?;
         self.end_oldest_sessions(&user.id).await?;
-        Ok(SignedInUser::new(user, &token, session.created_at))
+        self.forget_oldest_devices(&device).await?;
+        let signed_in = SignedInUser::new(user, &token, session.created_at);
+        Ok(SignedInUser { device_token: Some(device.token), ..signed_in })
     }
 
     /// Deletes sessions; returns how many still existed.

@@ -10,6 +10,8 @@ use roundtable_model::table::limits::TRANSACTION_ITEMS_MAX;
 use roundtable_model::table::{Delete, Write, essential};
 use roundtable_model::{Email, Entity, Secret, UserId, UserStatus};
 
+use super::attempts::AttemptOrigin;
+use super::devices::DeviceInput;
 use super::keys::KeysOnSignOut;
 use super::passwords::{PasswordCheck, check_length, check_new};
 use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
@@ -23,15 +25,26 @@ const SESSIONS_ENDED_WITH_PASSWORD_MAX: usize = TRANSACTION_ITEMS_MAX - 2;
 
 #[boxed]
 impl Accounts {
-    /// Signs a user in, also where the store keeps its last space in reserve. Without an `address`, only
-    /// the account's attempts are counted.
+    /// Signs a user in on a device that is not known. Without an `address`, the client is in this process.
     pub async fn login(
         &self,
         email: &Email,
         password: &Secret,
         address: Option<IpAddr>,
     ) -> Result<SignedInUser, AccountError> {
-        essential(self.log_in(email, password, address)).await
+        self.login_on(email, password, address, &DeviceInput::default()).await
+    }
+
+    /// Signs a user in, also where the store keeps its last space in reserve. A token that is not one of
+    /// this user's is ignored: the device is then unknown.
+    pub async fn login_on(
+        &self,
+        email: &Email,
+        password: &Secret,
+        address: Option<IpAddr>,
+        input: &DeviceInput,
+    ) -> Result<SignedInUser, AccountError> {
+        essential(self.log_in(email, password, address, input)).await
     }
 
     async fn log_in(
@@ -39,12 +52,19 @@ impl Accounts {
         email: &Email,
         password: &Secret,
         address: Option<IpAddr>,
+        input: &DeviceInput,
     ) -> Result<SignedInUser, AccountError> {
+        input.check()?;
         let lock = self.context.core().email_lock(email).get().await?;
         let user = lock.map(|lock| lock.user_id);
-        let (user, credential) =
-            self.verify_password(email, user.as_ref(), password, address).await?;
-        self.open_session(user, &credential).await
+        let known = self.known_device(user.as_ref(), input.token.as_ref()).await?;
+        let origin = match &known {
+            Some(device) => AttemptOrigin::KnownDevice(device),
+            None => AttemptOrigin::Stranger { email, address },
+        };
+        let (user, credential) = self.verify_password(user.as_ref(), password, origin).await?;
+        let device = self.signed_in_device(&user.id, known, input);
+        self.open_session(user, &credential, device).await
     }
 
     /// Checks the caller's password and returns the caller with it: for what requires a recent one.
@@ -116,15 +136,15 @@ impl Accounts {
         Ok(self.revoke_keys_on_sign_out(&me.id, keys).await?)
     }
 
-    /// Returns the caller's credential after checking the password. These attempts count like
+    /// Returns the caller's credential after checking the password. These attempts are limited like
     /// sign-ins, so a stolen access token does not allow unlimited guesses.
     pub(super) async fn reauthenticate(
         &self,
         me: &User,
         password: &Secret,
     ) -> Result<Credential, AccountError> {
-        let email = me.email.as_ref().ok_or(AccountError::WrongPassword)?;
-        match self.verify_password(email, Some(&me.id), password, None).await {
+        let origin = AttemptOrigin::SignedIn(&me.id);
+        match self.verify_password(Some(&me.id), password, origin).await {
             Ok((_, credential)) => Ok(credential),
             Err(AccountError::WrongCredentials) => Err(AccountError::WrongPassword),
             Err(error) => Err(error),
@@ -134,13 +154,12 @@ impl Accounts {
     /// Counts the attempt, then checks the password.
     pub(super) async fn verify_password(
         &self,
-        email: &Email,
         user: Option<&UserId>,
         password: &Secret,
-        address: Option<IpAddr>,
+        origin: AttemptOrigin<'_>,
     ) -> Result<(User, Credential), AccountError> {
         check_length("password", password)?;
-        let attempt = attempts::begin(&self.context, email, address).await?;
+        let attempt = attempts::begin(&self.context, origin).await?;
         let account = self.load_account(user).await?;
         let hash = account.as_ref().map(|(_, credential)| &credential.password_hash);
         let checked = self.context.passwords().check(password, hash).await?;

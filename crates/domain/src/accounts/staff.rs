@@ -280,7 +280,7 @@ fn role_change(before: &User, after: &User) -> Result<Json, ServiceError> {
 }
 
 /// Parses the key that attempts are counted by: an e-mail address, or the network of an IP address.
-fn login_key(key: &str) -> Result<(LoginKey, LoginName), ServiceError> {
+pub(super) fn login_key(key: &str) -> Result<(LoginKey, LoginName), ServiceError> {
     if let Ok(address) = key.trim().parse::<IpAddr>() {
         return Ok((LoginKey::Ip, network(address).into()));
     }

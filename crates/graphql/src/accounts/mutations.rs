@@ -1,6 +1,8 @@
 //! Mutations of accounts, sessions, profiles, API keys and invitations.
 
-use roundtable_domain::{AccountError, Caller, KeysOnSignOut, NewMedia, ProfileChange, SignUp};
+use roundtable_domain::{
+    AccountError, Caller, DeviceInput, KeysOnSignOut, NewMedia, ProfileChange, SignUp,
+};
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
 use roundtable_interface::ApiError;
@@ -22,13 +24,27 @@ pub(crate) struct RegisterInput {
     invitation: Option<InviteCode>,
     full_name: Option<String>,
     language: Option<String>,
+    identity_token: Option<String>,
 }
 
-impl From<RegisterInput> for SignUp {
-    fn from(input: RegisterInput) -> Self {
-        let RegisterInput { email, password, nickname, invitation, full_name, language } = input;
+impl RegisterInput {
+    async fn sign_up(self, context: &RequestContext) -> Result<SignUp, ApiError> {
+        let identity = match &self.identity_token {
+            Some(token) => Some(context.services().identities.identify(token).await?),
+            None => None,
+        };
+        let Self { email, password, nickname, invitation, full_name, language, .. } = self;
         let password = Secret::new(password);
-        Self { email, password, nickname, handle: None, invitation, full_name, language }
+        Ok(SignUp {
+            email,
+            password,
+            nickname,
+            handle: None,
+            invitation,
+            full_name,
+            language,
+            identity,
+        })
     }
 }
 
@@ -94,7 +110,8 @@ impl AccountMutations {
         request_id: Option<RequestId>,
     ) -> Result<AuthPayload, ApiError> {
         let (accounts, address) = (context.services().accounts(), context.client().address);
-        let signed_in = accounts.register(&input.into(), address, request_id.as_ref()).await?;
+        let sign_up = input.sign_up(context).await?;
+        let signed_in = accounts.register(&sign_up, address, request_id.as_ref()).await?;
         AuthPayload::issue(context, signed_in).await
     }
 
@@ -102,9 +119,12 @@ impl AccountMutations {
         context: &RequestContext,
         email: Email,
         password: String,
+        device_token: Option<String>,
+        device_label: Option<String>,
     ) -> Result<AuthPayload, ApiError> {
         let (accounts, address) = (context.services().accounts(), context.client().address);
-        let signed_in = accounts.login(&email, &Secret::new(password), address).await?;
+        let device = DeviceInput { token: device_token.map(Secret::new), label: device_label };
+        let signed_in = accounts.login_on(&email, &Secret::new(password), address, &device).await?;
         AuthPayload::issue(context, signed_in).await
     }
 
@@ -158,9 +178,27 @@ impl AccountMutations {
         context: &RequestContext,
         password: String,
         email: Email,
+        identity_token: Option<String>,
     ) -> Result<User, ApiError> {
         let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        if let Some(token) = identity_token {
+            let identity = context.services().identities.identify(&token).await?;
+            let password = Secret::new(password);
+            let changed = accounts.change_email_to_proved(caller, &password, &email, &identity);
+            return Ok(changed.await?.into());
+        }
         Ok(accounts.change_email(caller, &Secret::new(password), &email).await?.into())
+    }
+
+    async fn link_identity(
+        context: &RequestContext,
+        identity_token: String,
+        password: String,
+    ) -> Result<bool, ApiError> {
+        let (accounts, address) = (context.services().accounts(), context.client().address);
+        let identity = context.services().identities.identify(&identity_token).await?;
+        accounts.link_identity(&identity, &Secret::new(password), address).await?;
+        Ok(true)
     }
 
     async fn update_profile(

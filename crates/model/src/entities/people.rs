@@ -80,6 +80,8 @@ pub struct EmailLock {
     pub email: Email,
     pub user_id: UserId,
     pub created_at: Time,
+    /// The time an external issuer vouched for the address; absent if the user only claims it.
+    pub proved_at: Option<Time>,
 }
 
 /// Makes a nickname unique.

@@ -226,7 +226,7 @@ pub struct SignInSettings {
     pub oidc: Option<OidcSettings>,
 }
 
-/// An external token issuer. Its users are matched by the e-mail address that it has verified.
+/// An external token issuer. Its users are identified by issuer and subject.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OidcSettings {

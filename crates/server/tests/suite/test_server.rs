@@ -143,6 +143,7 @@ impl TestServer {
             invitation: None,
             full_name: None,
             language: None,
+            identity: None,
         };
         self.accounts().register(&sign_up, None, None).await.unwrap()
     }

@@ -49,7 +49,8 @@ impl Cast {
         self.put(&user).await;
         let (user_id, created_at) = (user.id, user.created_at);
         if let Some(email) = user.email {
-            self.put(&EmailLock { email, user_id: user_id.clone(), created_at }).await;
+            self.put(&EmailLock { email, user_id: user_id.clone(), created_at, proved_at: None })
+                .await;
         }
         self.put(&NickLock { nickname: user.nickname, user_id, created_at }).await;
     }

@@ -1,6 +1,8 @@
 //! Signing up, in and out; profile, API keys and invitations; deletion of the account.
 
-use roundtable_domain::{Edit, KeysOnSignOut, ProfileChange, SignUp, SignedInUser};
+use roundtable_domain::{
+    Edit, ExternalIdentity, KeysOnSignOut, ProfileChange, SignUp, SignedInUser,
+};
 use roundtable_model::Secret;
 
 use crate::book::CostBook;
@@ -11,6 +13,7 @@ const NAME: &str = "sue_swims";
 
 pub(crate) async fn record(book: &mut CostBook) {
     record_sign_in(book).await;
+    record_identities(book).await;
     record_profile(book).await;
     book.mutation_once(
         "deleteAccount",
@@ -100,6 +103,21 @@ async fn record_sign_in(book: &mut CostBook) {
         let (accounts, password) = (scene.town.accounts(), scene.town.password(NAME));
         let email = scene.town.email("sue_dives");
         scene.record(accounts.change_email(&signed_in.caller, &password, &email)).await;
+    })
+    .await;
+}
+
+async fn record_identities(book: &mut CostBook) {
+    book.mutation_once("linkIdentity", &[], async |scene| {
+        signed_up(scene).await;
+        let (accounts, address) = (scene.town.accounts(), Some(scene.town.address()));
+        let identity = ExternalIdentity {
+            issuer: "https://login.example.org".parse().unwrap(),
+            subject: "8b1f0c52-6c3e-4f0e-9d57-2f1c0a7be4d3".parse().unwrap(),
+            email: Some(scene.town.email(NAME)),
+        };
+        let password = scene.town.password(NAME);
+        scene.record(accounts.link_identity(&identity, &password, address)).await;
     })
     .await;
 }

@@ -1,11 +1,11 @@
 //! The reads of a row, and operations with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, Code, KeysOnSignOut, Page, PageInput, Refusal, Registration, Settings,
-    SignUp, Statistics,
+    AccountError, Caller, Code, DeviceInput, ExternalIdentity, KeysOnSignOut, Page, PageInput,
+    Refusal, Registration, Settings, SignUp, Statistics,
 };
 use roundtable_model::table::Order;
-use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
+use roundtable_model::{ActorId, CaseId, Email, ModerationStatus, Secret, UserId};
 use roundtable_testkit::Town;
 
 use super::feeds;
@@ -177,6 +177,8 @@ impl Question<'_> {
                 shows(counts, |counts| counts.iter().any(Option::is_some))
             }
             "accounts.login"
+            | "accounts.login_on"
+            | "accounts.link_identity"
             | "accounts.refresh"
             | "accounts.authenticate"
             | "accounts.caller_of"
@@ -198,10 +200,20 @@ impl Question<'_> {
         let right = if *object == "wrong password" { wrong() } else { password() };
         let nothing = Secret::new("nothing");
         let device = name.map_or(&nothing, |name| &stage.devices[name].refresh_token);
+        let device_token = name.and_then(|name| stage.devices[name].device_token.as_ref());
         match self.operation {
             "accounts.login" => {
                 let email = town.email(name.unwrap_or("nobody"));
                 shows(accounts.login(&email, &right, None).await, |_| true)
+            }
+            "accounts.login_on" => {
+                let (email, token) = (town.email(name.unwrap_or("nobody")), device_token.cloned());
+                let input = DeviceInput { token, label: None };
+                shows(accounts.login_on(&email, &right, None, &input).await, |_| true)
+            }
+            "accounts.link_identity" => {
+                let identity = identity(&town.email(name.unwrap_or("nobody")));
+                shows(accounts.link_identity(&identity, &right, None).await, |()| true)
             }
             "accounts.refresh" => shows(accounts.refresh(device).await, |_| true),
             "accounts.caller_of" => {
@@ -271,6 +283,12 @@ impl Question<'_> {
                 let name = if *object == "taken name" { "tom" } else { "elsewhere" };
                 let changed: Result<_, AccountError> =
                     accounts.change_email(caller, &known, &town.email(name)).await;
+                shows(changed, |_| true)
+            }
+            "accounts.change_email_to_proved" => {
+                let email = town.email("elsewhere");
+                let proof = identity(&email);
+                let changed = accounts.change_email_to_proved(caller, &known, &email, &proof).await;
                 shows(changed, |_| true)
             }
             _ => self.unknown(),
@@ -489,4 +507,13 @@ fn status(object: &str) -> Option<ModerationStatus> {
 
 fn wrong() -> Secret {
     Secret::new("not the one")
+}
+
+/// A person whose address an external issuer has verified.
+fn identity(email: &Email) -> ExternalIdentity {
+    ExternalIdentity {
+        issuer: "https://login.example.org".parse().unwrap(),
+        subject: "s-1".parse().unwrap(),
+        email: Some(email.clone()),
+    }
 }

@@ -38,7 +38,7 @@ async fn registration_creates_an_account() {
     let id = user.id.to_string();
     let kinds: Vec<String> = town.rows(&format!("USER#{id}"), "").await;
     let kinds: Vec<&str> = kinds.iter().map(|row| row.split(['#', ' ']).next().unwrap()).collect();
-    assert_eq!(kinds, ["CREDENTIAL", "PROFILE", "SESSION"]);
+    assert_eq!(kinds, ["CREDENTIAL", "DEVICE", "PROFILE", "SESSION"]);
     let expected = ["EMAIL#ana@example.com", "HANDLE#ana.f", "NICK#ana"];
     assert_eq!(locks(&town).await, expected.map(|lock| format!("{lock} {id}")));
     let stored = everything(&town).await;
