@@ -17,6 +17,9 @@ pub struct Answer {
     times: AnswerTimes,
 }
 
+/// From this length on, an answer has no unused room at all.
+const LONG_BYTES_MIN: usize = 64 << 10;
+
 /// The time that an answer took: to read what it shows, and to write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerTimes {
@@ -55,7 +58,7 @@ impl Answer {
             out.raw(b"]");
         }
         out.raw(b"}");
-        let (json, times) = (out.into_bytes(), AnswerTimes::default());
+        let (json, times) = (fitted(out.into_bytes()), AnswerTimes::default());
         Self { json, error_codes, is_refused: false, has_extensions: false, times }
     }
 
@@ -74,7 +77,7 @@ impl Answer {
         out.raw(b":");
         out.value(value);
         out.raw(b"}}");
-        Self { json: out.into_bytes(), has_extensions: true, ..self }
+        Self { json: fitted(out.into_bytes()), has_extensions: true, ..self }
     }
 
     pub(crate) fn with_times(self, times: AnswerTimes) -> Self {
@@ -90,6 +93,11 @@ impl Answer {
         &self.json
     }
 
+    /// Returns the bytes of memory that the JSON takes, which may be more than its length.
+    pub const fn buffer_bytes(&self) -> usize {
+        self.json.capacity()
+    }
+
     pub fn into_json(self) -> Vec<u8> {
         self.json
     }
@@ -103,6 +111,15 @@ impl Answer {
     pub const fn is_refused(&self) -> bool {
         self.is_refused
     }
+}
+
+/// Gives most of the unused room back: an answer may wait for its client, and one that became too long has
+/// had room for megabytes. A copy, because an allocator may keep a block that it is asked to shrink. A page of
+/// ordinary length is not copied.
+fn fitted(json: Vec<u8>) -> Vec<u8> {
+    let is_roomy = json.capacity() / 2 > json.len();
+    let is_long = json.len() >= LONG_BYTES_MIN && json.capacity() > json.len();
+    if is_roomy || is_long { json.as_slice().to_vec() } else { json }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, pin_mut};
 use object_store::local::LocalFileSystem;
-use object_store::{GetOptions, GetRange, ObjectStoreExt, PutPayload};
+use object_store::{ObjectStoreExt, PutPayload};
 use roundtable_domain::{
     DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, SignedUpload,
 };
@@ -231,7 +231,7 @@ impl MediaDirectory {
         Ok(())
     }
 
-    /// Opens a file, or a range of it.
+    /// Finds a file, or a range of it.
     pub async fn fetch(
         &self,
         grant: &DownloadGrant,
@@ -243,20 +243,17 @@ impl MediaDirectory {
             object_store::Error::NotFound { .. } => DownloadError::NotFound,
             error => failed(error).into(),
         };
-        if let Some(range) = &range {
-            let length = self.objects.store().head(&at).await.map_err(not_found)?.size;
-            if range.is_empty() || range.start >= length {
+        let length = self.objects.store().head(&at).await.map_err(not_found)?.size;
+        let range = match range {
+            None => 0..length,
+            Some(range) if range.is_empty() || range.start >= length => {
                 return Err(DownloadError::OutOfRange);
             }
-        }
-        let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
-        let object = self.objects.store().get_opts(&at, options).await.map_err(not_found)?;
-        Ok(FileDownload {
-            content_type: grant.content_type.clone(),
-            length: object.meta.size,
-            range: object.range.clone(),
-            body: object.into_stream().map(|part| part.map_err(failed)).boxed(),
-        })
+            Some(range) => range.start..range.end.min(length),
+        };
+        let content_type = grant.content_type.clone();
+        let body = self.objects.clone().chunks(at, range.clone());
+        Ok(FileDownload { content_type, length, range, body: body.boxed() })
     }
 
     fn verify(

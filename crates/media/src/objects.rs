@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::Arc;
 
-use futures::TryStreamExt;
+use bytes::Bytes;
+use futures::{Stream, StreamExt, TryStreamExt, stream};
 use object_store::path::{Error as InvalidPath, Path};
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use roundtable_domain::MediaStoreError;
@@ -17,6 +18,8 @@ const UPLOADS: &str = "incoming";
 const COPIES: &str = "kept";
 /// The directory of probes in both; keys of files begin with `u/`.
 const PROBES: &str = "probes";
+/// Bytes that are read at once for a download.
+const CHUNK_BYTES: usize = 16 << 10;
 
 #[derive(Clone, Debug)]
 pub(crate) struct MediaObjects(Arc<dyn ObjectStore>);
@@ -65,6 +68,21 @@ impl MediaObjects {
         }
         let bytes = self.0.get_range(&copy_path(key, copy)?, range).await.map_err(failed)?;
         Ok(bytes.into())
+    }
+
+    /// Reads an object in chunks. The file of one is open only while it is read: a client that takes nothing
+    /// more keeps none.
+    pub(crate) fn chunks(
+        self,
+        at: Path,
+        range: Range<u64>,
+    ) -> impl Stream<Item = Result<Bytes, MediaStoreError>> + Send {
+        let chunks = stream::iter(range.clone().step_by(CHUNK_BYTES));
+        chunks.then(move |start| {
+            let (store, at) = (Arc::clone(&self.0), at.clone());
+            let chunk = start..range.end.min(start.saturating_add(CHUNK_BYTES as u64));
+            async move { store.get_range(&at, chunk).await.map_err(failed) }
+        })
     }
 
     pub(crate) async fn remove_copy(

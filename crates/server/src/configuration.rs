@@ -12,7 +12,7 @@ use roundtable_domain::{MediaSettings, Settings};
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
-use crate::answer_budget::CLIENT_SHARE;
+use crate::client_key::CLIENT_SHARE;
 use crate::optional_parts::{DYNAMODB, S3};
 use crate::store::{CONNECT, Connect};
 use crate::tokens::INTERNAL_AUDIENCE;

@@ -140,7 +140,7 @@ impl ConnectionListener {
         let shutdown: ShutdownSignal = self.app.shutdown.clone();
         let end = async {
             tokio::select! {
-                () = stall.raised() => {}
+                () = stall.raised() => self.app.metrics.record_slow_client(),
                 () = open.idle(idle_limit) => {}
             }
         };

@@ -13,14 +13,15 @@ use roundtable_graphql::{
     Answer, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
 use roundtable_interface::{ApiError, ClientInfo};
-use roundtable_table::{ReadBudget, ReadPool};
+use roundtable_table::ReadBudget;
 use tokio::time::sleep;
 
 use crate::answer_budget::{AnswerBudget, ReservedAnswer, TooManyAnswers};
-use crate::client_key::ClientKey;
+use crate::client_key::{ClientKey, ClientShares};
 use crate::client_limits::{ClientGuard, ClientLimitReached, ClientLimits, ClientMaxima};
 use crate::documents;
 use crate::metrics::ServerMetrics;
+use crate::read_shares::ReadShares;
 use crate::request_log::RequestLog;
 use crate::request_policy::AllowedOperations;
 use crate::scheduler::{Overloaded, Scheduler, WorkClass, is_small};
@@ -40,7 +41,7 @@ pub(crate) struct Executor {
     /// Queries and mutations under way.
     operations: ClientLimits,
     subscriptions: ClientLimits,
-    reads: Arc<ReadPool>,
+    reads: ReadShares,
     answers: AnswerBudget,
     log: Arc<RequestLog>,
     shutdown: ShutdownSignal,
@@ -54,8 +55,8 @@ struct Operation {
     /// What the services of the context may read.
     read_budget: Arc<ReadBudget>,
     client: ClientKey,
-    /// The account and the network that the answer is reserved for.
-    shares: [Option<ClientKey>; 2],
+    /// What its reads and its answer are charged to.
+    shares: ClientShares,
     class: WorkClass,
 }
 
@@ -85,7 +86,7 @@ impl Executor {
         let (account, network) = (live.account_subscriptions_max, live.network_subscriptions_max);
         let subscriptions = ClientLimits::new(ClientMaxima { account, network });
         let answers = AnswerBudget::new(settings.answers_bytes_max);
-        let reads = Arc::new(ReadPool::new(settings.reads_bytes_max));
+        let reads = ReadShares::new(settings.reads_bytes_max, settings.read_bytes_max);
         let log = Arc::new(RequestLog::new(process.settings.log.request_sample));
         Ok(Self {
             process,
@@ -249,8 +250,8 @@ impl Executor {
         recorder: Option<&Arc<FieldRecorder>>,
     ) -> Operation {
         let services = &self.process.services;
-        let bytes_max = self.process.settings.graphql.read_bytes_max;
-        let read_budget = Arc::new(ReadBudget::new(bytes_max, Arc::clone(&self.reads)));
+        let shares = ClientShares::of(client);
+        let read_budget = Arc::new(self.reads.budget(&shares));
         let mut context = services.context.with_read_budget(Arc::clone(&read_budget));
         if let Some(recorder) = recorder {
             context = context.observed(Arc::clone(recorder) as Arc<_>);
@@ -258,8 +259,7 @@ impl Executor {
         let class = WorkClass::of(client, &prepared);
         let context = RequestContext::new(client.clone(), services.with_context(&context));
         let context = Arc::new(context.tracing_fields(recorder.is_some()));
-        let (key, shares) = (ClientKey::of(client), ClientKey::both_of(client));
-        Operation { prepared, context, read_budget, client: key, shares, class }
+        Operation { prepared, context, read_budget, client: ClientKey::of(client), shares, class }
     }
 
     /// Counts the answer, and its errors by code.
@@ -273,10 +273,10 @@ impl Executor {
 /// outside the budget.
 fn reserve(
     budget: &AnswerBudget,
-    client: &[Option<ClientKey>; 2],
+    client: &ClientShares,
     answer: Answer,
 ) -> Result<ReservedAnswer, TooManyAnswers> {
-    let reservation = Some(budget.reserve(client, answer.json().len())?);
+    let reservation = Some(budget.reserve(client, answer.buffer_bytes())?);
     Ok(ReservedAnswer { answer, reservation })
 }
 
@@ -326,6 +326,8 @@ fn unknown(problem: &str) -> Answer {
 #[cfg(test)]
 mod tests {
     use roundtable_domain::Caller;
+    use roundtable_model::entities::User;
+    use roundtable_model::samples;
     use roundtable_table::SystemClock;
     use tempfile::TempDir;
 
@@ -378,6 +380,34 @@ mod tests {
         for ReservedAnswer { answer, .. } in [called, streamed_answer] {
             assert!(answer.error_codes().is_empty(), "{answer:?}");
         }
+    }
+
+    /// The first is under way until its budget is dropped.
+    #[tokio::test]
+    async fn a_request_is_refused_while_another_of_its_client_has_read_the_share_of_both() {
+        let (mut executor, _trigger, _data) = executor().await;
+        executor.reads = ReadShares::new(40_000, 10_000);
+        let core = executor.process.services.context.core().table();
+        let user = User { handle: None, profile_image: None, ..samples::user() };
+        core.put(user.put()).await.unwrap();
+        let stranger = ClientInfo::default();
+        let caller = Some(Caller::user(user.id.clone()));
+        let ana = ClientInfo { caller, ..ClientInfo::default() };
+        let query = format!("{{ getUser(id: \"{}\") {{ nickname }} }}", user.id);
+        let allowed = AllowedOperations::QueriesOnly;
+        let ask = async |client: &ClientInfo| {
+            executor.execute(query.as_str().into(), client, allowed, false).await.answer
+        };
+
+        let (prepared, _guard) =
+            executor.prepare(query.as_str().into(), &ana, allowed).await.unwrap();
+        let operation = executor.operation(prepared, &ana, None);
+        let first = executor.schema.execute(&operation.prepared, &operation.context).await;
+        assert!(first.error_codes().is_empty(), "{first:?}");
+        assert_eq!(ask(&ana).await.error_codes(), ["RATE_LIMITED"]);
+        assert!(ask(&stranger).await.error_codes().is_empty());
+        drop(operation);
+        assert!(ask(&ana).await.error_codes().is_empty());
     }
 
     /// R33: a mutation that may have been written is never reported as refused.

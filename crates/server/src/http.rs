@@ -1,7 +1,6 @@
 //! HTTP routes, and what applies to all of them: request ids, timing, CORS, compression, and errors in
 //! the API's format.
 
-mod answer_body;
 mod batch;
 mod body_budget;
 mod byte_pool;
@@ -19,6 +18,7 @@ mod middleware;
 mod responses;
 mod sse;
 mod transfer_limits;
+mod unread_responses;
 mod websocket;
 
 use std::sync::Arc;
@@ -42,7 +42,7 @@ use crate::wiring::{Process, StartError};
 use self::body_budget::BodyBudget;
 use self::transfer_limits::TransferLimits;
 
-pub(crate) use self::answer_body::StallSignal;
+pub(crate) use self::unread_responses::StallSignal;
 
 /// Connections that are kept for one account, on all its networks; further ones may be displaced.
 const ACCOUNT_CONNECTIONS_MAX: usize = 256;

@@ -32,6 +32,7 @@ mod memory;
 mod metrics;
 mod oidc;
 mod optional_parts;
+mod read_shares;
 mod relay;
 mod request_log;
 mod request_policy;

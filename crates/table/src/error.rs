@@ -40,8 +40,8 @@ pub enum Error {
     /// The reads of one request returned more than it may read.
     #[error("the request reads more than {bytes_max} bytes; ask for less at once")]
     ReadBudget { bytes_max: usize },
-    /// The reads of all requests under way returned more than they may together.
-    #[error("the server is reading too much at the moment; try again in a second")]
+    /// The reads of all requests under way, or of those of one client, returned more than they may together.
+    #[error("too much is being read at the moment, by you or by others; try again in a second")]
     ReadPoolFull,
     /// The store takes no changes for now, because its disk is full or its process has no file descriptors
     /// left. Nothing was written.

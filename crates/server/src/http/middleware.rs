@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::Response;
 use roundtable_domain::Code;
@@ -14,9 +14,9 @@ use roundtable_model::JobId;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tracing::Instrument as _;
 
-use super::AppState;
 use super::guarded_body::GuardedBody;
 use super::responses::with_status;
+use super::{AppState, StallSignal, compression};
 use crate::configuration::{HttpSettings, TlsSettings};
 use crate::connections::OpenConnection;
 
@@ -43,16 +43,25 @@ fn request_id(app: &AppState, request: &Request) -> String {
 }
 
 pub(super) async fn track(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    // With HTTP/1, what is not taken blocks a write, which has a time limit.
+    let is_http2 = request.version() == Version::HTTP_2;
+    let stall = request.extensions().get::<StallSignal>().filter(|_| is_http2).cloned();
+    let limit = Duration::from_secs(app.process.settings.live.slow_seconds.max(1));
+    let watched = |response: Response| match &stall {
+        Some(stall) => stall.watch(response, limit),
+        None => response,
+    };
     let connection = request.extensions().get::<OpenConnection>();
     let Ok(under_way) = connection.map(|connection| connection.start(&request)).transpose() else {
-        return no_room_to_receive();
+        return watched(no_room_to_receive());
     };
     let (id, started) = (request_id(&app, &request), Instant::now());
     let method = request.method().clone();
     let route =
         request.extensions().get::<MatchedPath>().map_or("none", |path| route_name(path.as_str()));
     let span = tracing::info_span!("request", id, %method, route);
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let respond = async { compression::finish(next.run(request).await).await };
+    let mut response = respond.instrument(span.clone()).await;
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.record_request(route, status, took);
     span.in_scope(|| {
@@ -74,10 +83,10 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
     if let Some(hsts) = &app.hsts {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, hsts.clone());
     }
-    match under_way {
+    watched(match under_way {
         Some(request) => response.map(|body| Body::new(GuardedBody::new(body, request))),
         None => response,
-    }
+    })
 }
 
 /// The answer to a request whose head and body have no room beside all others that are unfinished.

@@ -15,9 +15,8 @@ use tokio::sync::mpsc::error::SendTimeoutError;
 use tracing::Instrument as _;
 
 use super::AppState;
-use super::answer_body::{AnswerSender, ClientConnection};
 use super::live_connection::LiveConnection;
-use super::responses::error_response;
+use super::responses::{channel_body, error_response};
 use crate::answer_budget::ReservedAnswer;
 use crate::authentication::ClientIdentity;
 use crate::request_policy::AllowedOperations;
@@ -31,7 +30,6 @@ pub(super) fn respond(
     request: Request,
     identity: ClientIdentity,
     allowed: AllowedOperations,
-    connection: &ClientConnection,
     extensions: &Extensions,
 ) -> Response {
     let live = LiveConnection::open(app, identity.client.address, extensions);
@@ -41,13 +39,11 @@ pub(super) fn respond(
         Err(error) => return error_response(error),
     };
     let settings = &app.process.settings.live;
-    let (to, queue) = mpsc::channel(settings.buffer_max.max(1));
+    let (to, body) = channel_body(settings.buffer_max.max(1));
     let pace = Pace {
         keepalive: Duration::from_secs(settings.keepalive_seconds.max(1)),
         slow: Duration::from_secs(settings.slow_seconds.max(1)),
     };
-    let (sender, body) = connection.sender();
-    tokio::spawn(write_events(queue, sender));
     let app = app.clone();
     let serve = async move {
         let (_guard, _work) = (app.metrics.track_live_connection(), live.work());
@@ -69,21 +65,6 @@ pub(super) fn respond(
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
-}
-
-/// Writes queued events as long as the client takes them. The others are dropped with the queue.
-async fn write_events(mut queue: mpsc::Receiver<Bytes>, mut sender: AnswerSender) {
-    loop {
-        let event = tokio::select! {
-            event = queue.recv() => event,
-            () = sender.closed() => return,
-        };
-        let Some(event) = event else { break };
-        if sender.send(event).await.is_err() || sender.taken().await.is_err() {
-            return;
-        }
-    }
-    let _ = sender.finish().await;
 }
 
 #[derive(Clone, Copy)]

@@ -27,6 +27,7 @@ mod store_outage;
 mod store_probes;
 mod test_server;
 mod tls;
+mod unread_responses;
 mod upgrade;
 mod upload_limits;
 mod websocket_client;
