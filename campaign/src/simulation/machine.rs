@@ -261,7 +261,13 @@ impl Backend for Machine {
     }
 
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        operation!(self, engine => engine.create_table(definition))
+        loop {
+            let created = operation!(self, engine => engine.create_table(definition));
+            // A process that cannot start on a full disk is started again.
+            if !matches!(created, Err(Error::WritesPaused { .. })) {
+                return created;
+            }
+        }
     }
 
     async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
