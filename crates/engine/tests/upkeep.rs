@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use roundtable_engine::{Engine, Options, Restore, RestorePoint, restore};
 use roundtable_table::{
-    Clock, KeyDefinition, ManualClock, Put, Query, Store, StreamRead, StreamStart, Table,
+    Clock, KeyDefinition, ManualClock, Put, Query, Sequence, Store, StreamRead, StreamStart, Table,
     TableDefinition, Update, Value, item,
 };
 
@@ -219,7 +219,7 @@ async fn nothing_is_trimmed_before_every_expected_consumer_has_a_hold() {
     passes(2).await;
     let read = StreamRead::new(
         table.stream_shards().await.unwrap().first().unwrap().id.clone(),
-        StreamStart::After(30.into()),
+        StreamStart::After(Sequence::from(30)),
     );
     assert!(!table.stream_read(read.clone()).await.unwrap().changes.is_empty());
     assert_eq!(position(&engine, "slow"), Some(30));
