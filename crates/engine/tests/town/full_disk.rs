@@ -60,7 +60,7 @@ async fn pause_everywhere(fault: DiskFault, lasting: &[IoStep]) -> String {
             script.check_acknowledged(&engine).await;
             paused += 1;
         }
-        home.disk.make_room();
+        home.disk.heal();
         until(|| engine.health().problems.is_empty());
         assert!(engine.health().takes_writes);
         script.go_on(&engine).await;
@@ -129,9 +129,9 @@ fn the_reserve_is_for_essential_writes_deletions_and_the_engine() {
         disk.set_free_bytes((4 << 20) - 1);
         until(|| !engine.health().takes_writes);
         let problems = engine.health().problems;
-        let expected = "writes are refused for now: the disk of the store has 3 MiB free and needs at \
-                        least 4 MiB; they resume by themselves";
-        assert_eq!(problems, [expected]);
+        let expected =
+            "writes are refused for now: the disk of the store has 3 MiB free and needs at least ";
+        assert!(problems.len() == 1 && problems[0].starts_with(expected), "{problems:?}");
         let refused = table.put(row(2)).await;
         assert!(is_paused(&refused), "{refused:?}");
         let text = refused.unwrap_err().to_string();
