@@ -9,7 +9,7 @@ use crate::runner::Coverage;
 
 /// The codes of the contract except INTERNAL, because nothing is broken here, and DOCUMENT_NOT_ALLOWED,
 /// because the server has no list.
-const CODES: [&str; 9] = [
+const CODES: [&str; 10] = [
     "BAD_REQUEST",
     "UNAUTHENTICATED",
     "FORBIDDEN",

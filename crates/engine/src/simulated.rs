@@ -47,7 +47,7 @@ pub enum DiskFault {
     /// A sync fails and drops its dirty pages: the bytes read back, but no later sync writes them, as
     /// on Linux. Other steps just fail.
     SyncForgets,
-    /// From this step on the disk is full, until it is [healed](SimulatedDisk::heal): writes land
+    /// From this step on the disk is full, until there is [room](SimulatedDisk::make_room) again: writes land
     /// in part, new files are too short, the tree cannot commit.
     DiskFull,
     /// The step fails and changes nothing, because the process has no file descriptors left.
@@ -137,10 +137,14 @@ impl SimulatedDisk {
         self.0.lock().plan_by_kind.insert((kind, nth), fault);
     }
 
-    /// Ends a full disk, and cancels the faults that have not come up yet.
-    pub fn heal(&self) {
+    /// Ends a full disk.
+    pub fn make_room(&self) {
+        self.0.lock().is_full = false;
+    }
+
+    /// Cancels the faults that have not come up yet.
+    pub fn cancel_faults(&self) {
         let mut machine = self.0.lock();
-        machine.is_full = false;
         machine.plan.clear();
         machine.plan_by_kind.clear();
     }

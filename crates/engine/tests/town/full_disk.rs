@@ -60,7 +60,8 @@ async fn pause_everywhere(fault: DiskFault, lasting: &[IoStep]) -> String {
             script.check_acknowledged(&engine).await;
             paused += 1;
         }
-        home.disk.heal();
+        home.disk.cancel_faults();
+        home.disk.make_room();
         until(|| engine.health().problems.is_empty());
         assert!(engine.health().takes_writes);
         script.go_on(&engine).await;
