@@ -48,7 +48,7 @@ impl ApiTown {
             "ada" => Some(self.town.staff("ada", Role::Admin)),
             name => Some(self.town.caller(name)),
         };
-        ClientInfo { caller, session: None, address: Some(self.town.address()) }
+        ClientInfo { caller, address: Some(self.town.address()) }
     }
 
     fn context(&self, viewer: &str) -> RequestContext {

@@ -20,6 +20,7 @@ mod bodies;
 mod choices;
 mod document_writer;
 mod documents;
+mod formats;
 mod frames;
 mod grammar;
 mod literals;
@@ -35,5 +36,6 @@ mod value_pool;
 
 pub use bodies::bodies;
 pub use documents::documents;
+pub use formats::{cursors, exports, records, tokens, values};
 pub use oracle::{Comparison, compare_with_oracle, generate_oracle};
-pub use runner::{Coverage, run, smoke};
+pub use runner::{Coverage, run, run_target, smoke};

@@ -43,9 +43,14 @@ fn read_seeds(name: &str) -> Vec<Vec<u8>> {
 /// Runs mutated seeds for the number of minutes on the command line, by default one. Writes the input to
 /// a file and aborts when anything panics.
 pub fn run(name: &'static str, target: FuzzTarget) {
-    let minutes = std::env::args().nth(1).map_or(1.0, |text| text.parse::<f64>().unwrap());
-    let seed =
-        std::env::args().nth(2).map_or_else(rand::random, |text| text.parse::<u64>().unwrap());
+    run_target(name, target, 1);
+}
+
+/// As [`run`], with the minutes at this place of the command line and the seed after it.
+pub fn run_target(name: &'static str, target: FuzzTarget, place: usize) {
+    let minutes = std::env::args().nth(place).map_or(1.0, |text| text.parse::<f64>().unwrap());
+    let seed = std::env::args().nth(place + 1);
+    let seed = seed.map_or_else(rand::random, |text| text.parse::<u64>().unwrap());
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         hook(info);

@@ -56,6 +56,7 @@ impl TestServer {
                     invitation: None,
                     full_name: None,
                     language: None,
+                    identity: None,
                 };
                 let signed_in = accounts.register(&sign_up, None, None).await.unwrap();
                 let issued = handle.services().issuer.access_token(&signed_in).await;

@@ -3,13 +3,15 @@
 
 use std::io::stdin;
 use std::path::Path;
+use std::str::FromStr as _;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use roundtable_domain::{Caller, PageInput, SignedInUser};
 use roundtable_graphql::{QueryLimits, RequestContext, Schema};
 use roundtable_interface::{ClientInfo, Services};
-use roundtable_model::{Secret, UserId, samples};
+use roundtable_model::entities::Session;
+use roundtable_model::{Entity as _, Expiry, Secret, SessionId, UserId, samples};
 use roundtable_server::{Configuration, Server};
 use tokio::runtime::Builder;
 
@@ -43,7 +45,7 @@ pub(super) fn serve(data: &Path) -> Result<()> {
         let address = server.url().strip_prefix("http://").context("an address without http://")?;
         println!("address {address}");
         for reader in readers {
-            let token = services.issuer.access_token(&signed_in(reader)?).await;
+            let token = services.issuer.access_token(&signed_in(services, reader).await?).await;
             let (token, _) = token.map_err(|error| anyhow!("no token: {}", error.code()))?;
             println!("token {token}");
         }
@@ -55,10 +57,14 @@ pub(super) fn serve(data: &Path) -> Result<()> {
     })
 }
 
-/// Returns a session for a user who never logged in.
-fn signed_in(reader: UserId) -> Result<SignedInUser> {
+/// Opens a session for a user who never logged in: requests read it.
+async fn signed_in(services: &Services, reader: UserId) -> Result<SignedInUser> {
+    let (session_id, refresh_token) = (SessionId::from_str("bench")?, Secret::new(""));
+    let end = services.context.now().plus_ms(u64::from(TOKEN_SECONDS) * 1_000);
+    let (user_id, id, ttl) = (reader.clone(), session_id.clone(), Expiry::at(end));
+    let session = Session { user_id, id, ttl, ..samples::session() };
+    services.context.core().table().put(session.put()).await?;
     let caller = Caller::user(reader);
-    let (session_id, refresh_token) = ("bench".parse()?, Secret::new(""));
     Ok(SignedInUser { user: samples::user(), caller, session_id, refresh_token })
 }
 

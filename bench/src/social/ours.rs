@@ -276,7 +276,9 @@ async fn move_in(context: &Context, number: u64) -> Result<Caller> {
     let table = context.core().table();
     table.put(NickLock { nickname, user_id, created_at }.create()).await?;
     if let Some(email) = user.email.clone() {
-        table.put(EmailLock { email, user_id: id.clone(), created_at }.create()).await?;
+        table
+            .put(EmailLock { email, user_id: id.clone(), created_at, proved_at: None }.create())
+            .await?;
     }
     table.put(user.create()).await?;
     Ok(Caller::user(id))

@@ -138,7 +138,8 @@ impl TownUsers {
         };
         let (user_id, created_at) = (id.clone(), user.created_at);
         let nickname = user.nickname.clone();
-        let lock = |email| EmailLock { email, user_id: id.clone(), created_at }.item();
+        let lock =
+            |email| EmailLock { email, user_id: id.clone(), created_at, proved_at: None }.item();
         let notification = |minute: u64| Notification {
             user_id: id.clone(),
             created_at: user.created_at.plus_ms(minute * 60_000),

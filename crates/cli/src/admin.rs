@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
-use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary, HoldSummary};
+use roundtable_server::{
+    AdminCommand, AdminReply, DeadLetterSummary, HoldSummary, IdentitySummary, SignInLockSummary,
+    UpgradeSummary,
+};
 
 use crate::CommandOutcome;
 use crate::config_args::choice_name;
@@ -23,6 +26,12 @@ Examples:
     /// Lists, shows and retries dead letters: changes and jobs that failed too often
     #[command(subcommand)]
     Dlq(DlqSubcommand),
+    /// Lists and clears pauses and locks after failed sign-ins
+    #[command(subcommand)]
+    Locks(LocksSubcommand),
+    /// Lists, links and unlinks users' identities at an external issuer (OIDC)
+    #[command(subcommand)]
+    Identity(IdentitySubcommand),
     /// Lists and drops holds: the consumers for which the embedded store keeps its log
     #[command(subcommand)]
     Holds(HoldsSubcommand),
@@ -36,6 +45,15 @@ Examples:
     /// Turns fan-out off for a user or group: followers look activities up
     #[command(after_help = "Example:\n  roundtable admin demote ana")]
     Demote(PromoteArgs),
+    /// Rewrites items that an earlier version has stored in an older shape
+    #[command(after_help = "\
+The server does it in the background; until then such items are upgraded whenever they are read. Repeating
+the command is harmless.
+
+Examples:
+  roundtable admin upgrade
+  roundtable admin upgrade --status")]
+    Upgrade(UpgradeArgs),
 }
 
 #[derive(Args, Debug)]
@@ -61,6 +79,15 @@ enum GrantedRole {
 pub(crate) struct PromoteArgs {
     /// A user's nickname or id, or a group's id
     subject: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UpgradeArgs {
+    /// Only shows how far it is
+    #[arg(long)]
+    status: bool,
     #[command(flatten)]
     installation: InstallationArgs,
 }
@@ -129,6 +156,89 @@ pub(crate) struct HoldDropArgs {
     installation: InstallationArgs,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum LocksSubcommand {
+    /// Lists who cannot sign in now because of failed sign-ins
+    ///
+    /// Reads the whole table of failed sign-ins.
+    #[command(after_help = "\
+Examples:
+  roundtable admin locks list
+  roundtable admin locks list ana@example.com")]
+    List(LocksListArgs),
+    /// Forgets the failed sign-ins of an account or network, which can then sign in again
+    ///
+    /// A device that the user has signed in on before is never locked because of others.
+    #[command(after_help = "\
+Examples:
+  roundtable admin locks clear ana@example.com
+  roundtable admin locks clear 192.0.2.7")]
+    Clear(LocksClearArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LocksListArgs {
+    /// An e-mail address or an IP address [default: all]
+    key: Option<String>,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LocksClearArgs {
+    /// An e-mail address or an IP address
+    key: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum IdentitySubcommand {
+    /// Lists the identities that are linked to a user
+    #[command(after_help = "Example:\n  roundtable admin identity list ana")]
+    List(IdentityListArgs),
+    /// Links an identity to a user, whom its tokens then authenticate
+    ///
+    /// Make sure that the user is the person whom the issuer identifies: whoever has such a token has the
+    /// account.
+    #[command(after_help = "\
+Example:
+  roundtable admin identity link ana https://login.example.org 248289761001")]
+    Link(IdentityArgs),
+    /// Unlinks an identity from a user
+    #[command(after_help = "\
+Example:
+  roundtable admin identity unlink ana https://login.example.org 248289761001")]
+    Unlink(IdentityArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IdentityListArgs {
+    /// The user's nickname
+    nickname: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IdentityArgs {
+    /// The user's nickname
+    nickname: String,
+    /// The issuer, as in the claim `iss` of its tokens
+    issuer: String,
+    /// The issuer's id of the person, as in the claim `sub` of its tokens
+    subject: String,
+    #[command(flatten)]
+    installation: InstallationArgs,
+}
+
+impl IdentityArgs {
+    fn command(self, linked: bool) -> (InstallationArgs, AdminCommand) {
+        let Self { nickname, issuer, subject, installation } = self;
+        (installation, AdminCommand::LinkIdentity { nickname, issuer, subject, linked })
+    }
+}
+
 pub(crate) fn run(
     command: AdminSubcommand,
     out: &mut impl Write,
@@ -143,11 +253,28 @@ pub(crate) fn run(
         AdminSubcommand::Demote(PromoteArgs { subject, installation }) => {
             (installation, AdminCommand::Promote { subject, enabled: false })
         }
+        AdminSubcommand::Locks(LocksSubcommand::List(LocksListArgs { key, installation })) => {
+            (installation, AdminCommand::ListLocks { key })
+        }
+        AdminSubcommand::Locks(LocksSubcommand::Clear(LocksClearArgs { key, installation })) => {
+            (installation, AdminCommand::ClearLocks { key })
+        }
+        AdminSubcommand::Identity(IdentitySubcommand::List(arguments)) => {
+            let IdentityListArgs { nickname, installation } = arguments;
+            (installation, AdminCommand::ListIdentities { nickname })
+        }
+        AdminSubcommand::Identity(IdentitySubcommand::Link(arguments)) => arguments.command(true),
+        AdminSubcommand::Identity(IdentitySubcommand::Unlink(arguments)) => {
+            arguments.command(false)
+        }
         AdminSubcommand::Holds(HoldsSubcommand::List(installation)) => {
             (installation, AdminCommand::ListHolds)
         }
         AdminSubcommand::Holds(HoldsSubcommand::Drop(HoldDropArgs { consumer, installation })) => {
             (installation, AdminCommand::DropHold { consumer })
+        }
+        AdminSubcommand::Upgrade(UpgradeArgs { status, installation }) => {
+            (installation, AdminCommand::Upgrade { start: !status })
         }
         AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
             (installation, AdminCommand::ListDeadLetters)
@@ -198,6 +325,26 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         AdminReply::Promoted { subject, enabled: false } => {
             writeln!(out, "{subject}: fan-out is off")?;
         }
+        AdminReply::Locks { locks, total } => {
+            for SignInLockSummary { refused, failures, until } in locks {
+                writeln!(out, "{refused}\n    until {until}, after {failures} failures")?;
+            }
+            match total - locks.len().min(*total) {
+                0 => writeln!(out, "{total} locks")?,
+                more => writeln!(out, "… and {more} more; {total} locks")?,
+            }
+        }
+        AdminReply::LocksCleared { counts } => {
+            writeln!(out, "forgot {counts} counts of failed sign-ins")?;
+        }
+        AdminReply::Identities { identities } => {
+            for IdentitySummary { issuer, subject, linked_at } in identities {
+                writeln!(out, "{issuer} {subject}\n    linked at {linked_at}")?;
+            }
+            writeln!(out, "{} identities", identities.len())?;
+        }
+        AdminReply::IdentityLinked { linked: true } => writeln!(out, "linked")?,
+        AdminReply::IdentityLinked { linked: false } => writeln!(out, "unlinked")?,
         AdminReply::Holds { holds } => {
             for HoldSummary { consumer, sequence, behind, is_known } in holds {
                 let advice = if *is_known { "" } else { "; this version has no such consumer" };
@@ -207,6 +354,13 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
         }
         AdminReply::HoldDropped { consumer } => {
             writeln!(out, "{consumer}: the log is no longer kept for it")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::NothingToUpgrade) => {
+            writeln!(out, "no item of this version has an older shape: there is nothing to do")?;
+        }
+        AdminReply::Upgrade(UpgradeSummary::Idle) => writeln!(out, "no upgrade is under way")?,
+        AdminReply::Upgrade(UpgradeSummary::UnderWay { read, rewritten, failed }) => {
+            writeln!(out, "under way: {read} items read, {rewritten} rewritten, {failed} failed")?;
         }
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }

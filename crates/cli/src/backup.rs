@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use roundtable_domain::{MediaSettings, Settings};
 use roundtable_engine::{Engine, Restore, RestorePoint};
 use roundtable_model::Time;
 use roundtable_server::{
@@ -44,14 +45,14 @@ pub(crate) struct BackupArgs {
 impl BackupArgs {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
         let Self { into, data, config } = self;
-        let data = embedded(&config, data, None)?.data;
+        let (StoreSettings { data, .. }, settings) = embedded(&config, data, None)?;
         if !data.is_dir() {
             return Err(CommandError::NoStore { path: data });
         }
         let into = std::path::absolute(&into).map_err(CommandError::file(&into))?;
         let progress = ProgressDisplay::new();
         progress.stage("Copying", None);
-        let copied = copy(&data, &into);
+        let copied = copy(&data, &settings.media, &into);
         progress.finish();
         writeln!(out, "{}: everything up to change {}", into.display(), copied?)?;
         Ok(CommandOutcome::Success)
@@ -63,7 +64,7 @@ fn embedded(
     config: &ConfigArgs,
     data: Option<PathBuf>,
     archive: Option<PathBuf>,
-) -> Result<StoreSettings, CommandError> {
+) -> Result<(StoreSettings, Settings), CommandError> {
     let text = |path: PathBuf| path.display().to_string();
     // A given directory means an embedded store, regardless of the configuration.
     let kind = data.is_some().then_some("embedded");
@@ -72,23 +73,25 @@ fn embedded(
         .flag("--data", "store.data", data.map(text))?
         .flag("--data", "store.kind", kind)?
         .flag("--archive", "store.archive", archive.map(text))?;
-    let (store, _) = Configuration::installation(layers)?;
+    let (store, settings) = Configuration::installation(layers)?;
     if store.kind == StoreKind::Dynamodb {
         return Err(CommandError::NotEmbedded);
     }
-    Ok(store)
+    Ok((store, settings))
 }
 
 /// Copies a data directory, through its server if one is running; returns the last sequence in the
 /// copy.
-pub(crate) fn copy(data: &Path, into: &Path) -> Result<u64, CommandError> {
+pub(crate) fn copy(data: &Path, files: &MediaSettings, into: &Path) -> Result<u64, CommandError> {
     match send_command(data, &AdminCommand::Backup { into: into.to_owned() })? {
         Some(AdminReply::BackedUp { sequence }) => Ok(sequence),
         Some(other) => {
             Err(CommandError::Refused(format!("unexpected reply from the server: {other:?}")))
         }
         None => {
-            Ok(roundtable_server::backup(&Engine::open(data, one_shot_options())?, data, into)?)
+            let engine = Engine::open(data, one_shot_options())?;
+            let media = roundtable_server::media_directory(data, files);
+            Ok(roundtable_server::backup(&engine, data, &media, into)?)
         }
     }
 }
@@ -126,7 +129,7 @@ fn time(text: &str) -> Result<Time, String> {
 impl RestoreArgs {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
         let Self { from, data, archive, at, config } = self;
-        let StoreSettings { data, archive, .. } = embedded(&config, data, archive)?;
+        let (StoreSettings { data, archive, .. }, _) = embedded(&config, data, archive)?;
         if is_export(&from) {
             let advice = "; it is an export: use `roundtable import`";
             return Err(CommandError::NoBackup { path: from, advice });

@@ -136,6 +136,8 @@ async fn has_processed_changes(url: &str) -> bool {
 async fn play(style: Style) {
     let Some(endpoint) = endpoint() else { return };
     let installation = Arc::new(Installation::at(endpoint));
+    let created = installation.run(&["table", "create"]);
+    assert_eq!(created.status, 0, "{}", created.err);
     let granting = Arc::clone(&installation);
     let grant = move |name: &str| {
         let granted = granting.run(&["admin", "grant", name, "moderator"]);

@@ -2,7 +2,8 @@
 //!
 //! A service works out the caller's relations to an object and asks [`allows`]. The table also says
 //! which permissions require that the caller can see the object, so a refusal never reveals that a
-//! hidden object exists.
+//! hidden object exists, and which permissions no API key has: with those, its holder could keep or
+//! widen access beyond the key's revocation.
 
 use std::ops::BitOr;
 
@@ -25,6 +26,8 @@ impl Relations {
     pub const MODERATOR: Self = Self(1 << 5);
     pub const ADMIN: Self = Self(1 << 6);
     pub const CAN_SEE: Self = Self(1 << 7);
+    /// Signed in as a person, not with an API key.
+    pub const IN_PERSON: Self = Self(1 << 8);
 
     /// Returns whether the two sets share a flag.
     pub const fn intersects(self, others: Self) -> bool {
@@ -50,6 +53,8 @@ impl BitOr for Relations {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permission {
     UpdateProfile,
+    /// Password, sign-in address and sessions.
+    ChangeCredentials,
     DeleteAccount,
     ManageKeys,
     SuspendUser,
@@ -113,14 +118,20 @@ struct PermissionRule {
     any: Relations,
     /// The caller must also be able to see the object.
     must_see: bool,
+    /// Nor does an API key suffice.
+    in_person: bool,
 }
 
 const fn any(any: Relations) -> PermissionRule {
-    PermissionRule { any, must_see: false }
+    PermissionRule { any, must_see: false, in_person: false }
 }
 
 const fn any_who_sees(any: Relations) -> PermissionRule {
-    PermissionRule { any, must_see: true }
+    PermissionRule { any, must_see: true, in_person: false }
+}
+
+const fn any_in_person(any: Relations) -> PermissionRule {
+    PermissionRule { any, must_see: false, in_person: true }
 }
 
 /// Every permission with its rule. A permission missing here is granted to no caller.
@@ -133,11 +144,12 @@ const POLICY: &[(Permission, PermissionRule)] = &{
     let group_staff = or(S::GROUP_ADMIN, S::GROUP_OWNER);
     [
         (Permission::UpdateProfile, any(S::OWNER)),
-        (Permission::DeleteAccount, any(S::OWNER)),
-        (Permission::ManageKeys, any(S::OWNER)),
+        (Permission::ChangeCredentials, any_in_person(S::OWNER)),
+        (Permission::DeleteAccount, any_in_person(S::OWNER)),
+        (Permission::ManageKeys, any_in_person(S::OWNER)),
         (Permission::SuspendUser, any(staff)),
-        (Permission::SetRoles, any(S::ADMIN)),
-        (Permission::Invite, any(S::SIGNED_IN)),
+        (Permission::SetRoles, any_in_person(S::ADMIN)),
+        (Permission::Invite, any_in_person(S::SIGNED_IN)),
         (Permission::SeeLoginAttempts, any(S::ADMIN)),
         (Permission::SeeAudit, any(staff)),
         (Permission::Follow, any_who_sees(S::SIGNED_IN)),
@@ -152,7 +164,7 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         (Permission::InviteToGroup, any(group_staff)),
         (Permission::ApproveMember, any(group_staff)),
         (Permission::RemoveMember, any(or(group_staff, S::ADMIN))),
-        (Permission::SetGroupRole, any(S::GROUP_OWNER)),
+        (Permission::SetGroupRole, any_in_person(S::GROUP_OWNER)),
         (Permission::SeeMembers, any_who_sees(or(S::ANONYMOUS, S::CAN_SEE))),
         (Permission::PostIntoGroup, any(S::MEMBER)),
         // Content.
@@ -193,7 +205,7 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         (Permission::SeePromotion, any(S::ADMIN)),
         (Permission::SetPromotion, any(S::ADMIN)),
         (Permission::RedriveDeadLetters, any(S::ADMIN)),
-        (Permission::ManageWebhooks, any(S::ADMIN)),
+        (Permission::ManageWebhooks, any_in_person(S::ADMIN)),
     ]
 };
 
@@ -203,12 +215,19 @@ pub fn allows(permission: Permission, relations: Relations) -> bool {
         *listed == permission
             && relations.intersects(rule.any)
             && (!rule.must_see || relations.intersects(Relations::CAN_SEE))
+            && (!rule.in_person || relations.intersects(Relations::IN_PERSON))
     })
 }
 
 /// Refuses what these relations do not grant.
 pub(crate) fn require(permission: Permission, relations: Relations) -> Result<(), ServiceError> {
-    if allows(permission, relations) { Ok(()) } else { Err(ServiceError::Forbidden) }
+    if allows(permission, relations) {
+        Ok(())
+    } else if allows(permission, relations | Relations::IN_PERSON) {
+        Err(ServiceError::ApiKeyNotAllowed)
+    } else {
+        Err(ServiceError::Forbidden)
+    }
 }
 
 #[cfg(test)]
@@ -230,5 +249,18 @@ mod tests {
         assert!(!allows(Permission::Like, Relations::SIGNED_IN));
         assert!(allows(Permission::Like, Relations::SIGNED_IN | Relations::CAN_SEE));
         assert!(!allows(Permission::Like, Relations::CAN_SEE), "not signed in");
+    }
+
+    #[test]
+    fn what_widens_access_is_done_in_person() {
+        let admin = Relations::SIGNED_IN | Relations::ADMIN;
+        assert!(matches!(
+            require(Permission::SetRoles, admin),
+            Err(ServiceError::ApiKeyNotAllowed)
+        ));
+        require(Permission::SetRoles, admin | Relations::IN_PERSON).unwrap();
+        let stranger = Relations::SIGNED_IN | Relations::IN_PERSON;
+        let refused = require(Permission::SetRoles, stranger);
+        assert!(matches!(refused, Err(ServiceError::Forbidden)));
     }
 }

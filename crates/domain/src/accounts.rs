@@ -3,12 +3,17 @@
 
 mod attempts;
 mod deletion;
+mod devices;
+mod identities;
 mod invitations;
 mod keys;
+mod locks;
 mod names;
+mod nicknames;
 mod passwords;
 mod profile;
 mod reads;
+mod revocation;
 mod sessions;
 mod sign_in;
 mod sign_up;
@@ -16,19 +21,22 @@ pub(crate) mod staff;
 mod tags;
 mod tokens;
 
-use std::sync::Arc;
-
+use futures::future::try_join_all;
 use roundtable_model::entities::User;
-use roundtable_model::{Secret, SessionId, UserId};
+use roundtable_model::table::{Delete, Returning};
+use roundtable_model::{Entity, Secret, SessionId, Time};
 
 use self::tokens::RefreshToken;
 use crate::access::{Permission, Relations, require};
-use crate::{Caller, Context, ServiceError, refusals};
+use crate::{Caller, CallerCredential, Context, ServiceError, refusals};
 
-pub use self::keys::{ApiKeyCaller, NewApiKey, STAFF_SCOPE};
+pub use self::devices::DeviceInput;
+pub use self::identities::ExternalIdentity;
+pub use self::keys::{KeysOnSignOut, NewApiKey, STAFF_SCOPE};
 pub(crate) use self::passwords::PasswordHasher;
 pub use self::profile::ProfileChange;
 pub use self::reads::UserCounts;
+pub(crate) use self::revocation::AccountWakeUps;
 pub use self::sign_up::SignUp;
 
 refusals! {
@@ -42,12 +50,17 @@ refusals! {
         // One sentence for both cases, so that it does not reveal which addresses have an account.
         WrongCredentials: Unauthenticated = "the e-mail address or the password is wrong",
         WrongPassword: Unauthenticated = "the password is wrong",
+        PasswordNeeded: Unauthenticated = "send your password with this, or do it within five minutes of signing in",
         SessionEnded: Unauthenticated = "this session has ended; sign in again",
         InvalidApiKey: Unauthenticated = "this API key is not valid",
+        EmailNotVerified: BadRequest = "your issuer has not verified your e-mail address (`email_verified`); verify it there, and get a new token",
+        EmailMismatch: BadRequest = "your issuer has verified another e-mail address than this one",
+        IdentityTaken: Conflict = "this identity is linked to another account; an operator can unlink it",
+        TooManyIdentities: Conflict = "this account has reached the maximum number of linked identities; an operator can unlink one",
         NoSuchUser: NotFound = "there is no such user",
         NoSuchKey: NotFound = "you have no such API key",
         TooManyKeys: Conflict = "you have reached the maximum number of API keys; revoke one first",
-        ApiKeyNotAllowed: Forbidden = "API keys cannot do this; sign in with your password",
+        TooManyInvitations: Conflict = "you have reached the maximum number of open invitations; wait until one is used or expires",
         NoSuchPicture: BadRequest = "this is not a picture of yours, or it is already in use",
         NicknameMismatch: BadRequest = "this is not your nickname",
         Yourself: BadRequest = "you cannot do this to yourself",
@@ -70,14 +83,20 @@ pub struct SignedInUser {
     pub session_id: SessionId,
     /// The token for the next refresh; valid once.
     pub refresh_token: Secret,
+    /// The token by which the device is known at the next sign-in; `None` after a refresh.
+    pub device_token: Option<Secret>,
 }
 
 impl SignedInUser {
-    fn new(user: User, token: &RefreshToken) -> Self {
+    /// `signed_in_at` is when the session began, with a password.
+    fn new(user: User, token: &RefreshToken, signed_in_at: Time) -> Self {
+        let session = Some(token.session.clone());
+        let credential = CallerCredential::SignIn { session, password_at: Some(signed_in_at) };
         Self {
-            caller: Caller::with_roles(user.id.clone(), &user.roles),
+            caller: Caller { credential, ..Caller::with_roles(user.id.clone(), &user.roles) },
             session_id: token.session.clone(),
             refresh_token: token.text(),
+            device_token: None,
             user,
         }
     }
@@ -89,31 +108,38 @@ impl Accounts {
     }
 }
 
-fn require_own(permission: Permission) -> Result<(), ServiceError> {
-    require(permission, Relations::SIGNED_IN | Relations::OWNER)
+/// Deletes items one by one; returns how many still existed.
+async fn delete_all<'e, E: Entity + 'e>(
+    context: &Context,
+    items: impl IntoIterator<Item = &'e E>,
+) -> Result<usize, ServiceError> {
+    let table = context.core().table();
+    let deletes = items
+        .into_iter()
+        .map(|item| table.delete(Delete::new(item.key()).returning(Returning::Old)));
+    let deleted = try_join_all(deletes).await?;
+    Ok(deleted.into_iter().filter(|written| written.item.is_some()).count())
 }
 
-/// Refuses API keys for actions that outlive the key or cannot be undone. Otherwise revoking a key
-/// would not stop its holder.
-fn require_session(caller: &Caller) -> Result<(), AccountError> {
-    if caller.scopes.is_none() { Ok(()) } else { Err(AccountError::ApiKeyNotAllowed) }
+/// Refuses callers who may not do this with their own account.
+fn require_own(permission: Permission, caller: &Caller) -> Result<(), ServiceError> {
+    require(permission, caller.signed_in_relations() | Relations::OWNER)
 }
 
-/// Returns the profile as `viewer` may see it: only the owner and admins see the e-mail address.
-pub(crate) fn profile_for_viewer(viewer: Option<&Caller>, user: User) -> User {
-    if sees_email(viewer, &user.id) { user } else { public_profile(user) }
-}
+/// How recently a caller must have given the password for what a stolen access token must not do.
+const PASSWORD_AGE_MS_MAX: u64 = 5 * 60 * 1000;
 
-/// As [`profile_for_viewer`], without a copy if nothing has to be hidden.
-pub(crate) fn shared_profile(viewer: Option<&Caller>, user: &Arc<User>) -> Arc<User> {
-    if user.email.is_none() || sees_email(viewer, &user.id) {
-        return Arc::clone(user);
+impl Accounts {
+    /// Requires that the caller gave the password recently: with this request, or by signing in.
+    fn require_recent_password(&self, caller: &Caller) -> Result<(), AccountError> {
+        let now = self.context.now();
+        let is_recent = |at: Time| now < at.plus_ms(PASSWORD_AGE_MS_MAX);
+        if caller.password_at().is_some_and(is_recent) {
+            Ok(())
+        } else {
+            Err(AccountError::PasswordNeeded)
+        }
     }
-    Arc::new(public_profile(User::clone(user)))
-}
-
-pub(crate) fn sees_email(viewer: Option<&Caller>, user: &UserId) -> bool {
-    viewer.is_some_and(|viewer| viewer.user_id == *user || viewer.roles.admin)
 }
 
 /// The profile as all users see it who may see it at all.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Permission, Relations, allows};
 use crate::account::active_account_check;
-use crate::accounts::profile_for_viewer;
+use crate::accounts::public_profile;
 use crate::circle::raise_circle_version;
 use crate::follows::{follow_count, removal_without_circle};
 use crate::idempotency::RemovedEntity;
@@ -117,7 +117,8 @@ impl Blocks {
     /// Lists the users the caller has blocked: the only place that still shows them, so that they
     /// can be unblocked. For those who have blocked the caller too, only the names.
     pub async fn list(&self, caller: &Caller, page: &PageInput) -> Result<Page<User>, BlockError> {
-        let me = self.context.authorize_read(caller).await?.id;
+        let profile = self.context.authorize_read(caller).await?;
+        let (me, sees_emails) = (profile.id.clone(), caller.current_roles(&profile).admin);
         let core = self.context.core();
         fill_page(
             page,
@@ -129,7 +130,7 @@ impl Blocks {
                         .await?;
                 let visible = profiles.into_iter().zip(theirs).map(|(profile, theirs)| {
                     let profile = profile.filter(|profile| profile.status == UserStatus::Active)?;
-                    let profile = profile_for_viewer(Some(caller), profile);
+                    let profile = if sees_emails { profile } else { public_profile(profile) };
                     Some(if theirs.is_some() { names_only(profile) } else { profile })
                 });
                 Ok(visible.collect())

@@ -1,5 +1,6 @@
 //! The live bus: it applies each change of the stream to its sinks, which are the entities in memory,
-//! the cache behind feeds, the log of notifications, the topics of live updates, and chat rooms.
+//! the cache behind feeds, the log of notifications, the topics of live updates, chat rooms, and the
+//! connections of signed-in users.
 //! Nothing else reads the stream for them; the runner of `streams` reads it for processors.
 //!
 //! On the embedded store, where all writes go through this process, the bus reads the stream
@@ -26,6 +27,7 @@ pub(crate) use self::channels::{Channels, Subscriber};
 pub(crate) use self::replay_log::ReplayLog;
 use self::seen_changes::SeenChanges;
 use self::stream_reader::StreamReader;
+use crate::accounts::AccountWakeUps;
 use crate::feeds::FeedMemory;
 use crate::live::Topics;
 use crate::memory::EntityMemory;
@@ -69,10 +71,12 @@ struct Sinks {
     notifications: NotificationLog,
     topics: Topics,
     rooms: RoomWakeUps,
+    accounts: AccountWakeUps,
 }
 
 /// The types that are relayed. Those of entities in memory are not among them: where changes are
-/// relayed, other processes write, and no entity is cached.
+/// relayed, other processes write, and no entity is cached. Nor are sessions and keys: connections poll
+/// them there, because a relay may be late.
 static ENTITY_TYPES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut all = [
         FeedMemory::ENTITY_TYPES,
@@ -97,6 +101,7 @@ impl LiveBus {
             notifications: NotificationLog::default(),
             topics: Topics::default(),
             rooms: RoomWakeUps::default(),
+            accounts: AccountWakeUps::default(),
         };
         let (reader, catch_up, seen) = Default::default();
         Self { state: Arc::new(BusState { context, reader, catch_up, seen, sinks }) }
@@ -206,12 +211,17 @@ impl LiveBus {
     pub(crate) fn rooms(&self) -> &RoomWakeUps {
         &self.state.sinks.rooms
     }
+
+    pub(crate) fn accounts(&self) -> &AccountWakeUps {
+        &self.state.sinks.accounts
+    }
 }
 
 impl Sinks {
     /// Entities come first: the others wake subscriptions, which then look them up.
-    fn each(&self) -> [&dyn Sink; 5] {
-        [&self.entities, &self.feeds, &self.notifications, &self.topics, &self.rooms]
+    fn each(&self) -> [&dyn Sink; 6] {
+        let Self { entities, feeds, notifications, topics, rooms, accounts } = self;
+        [entities, feeds, notifications, topics, rooms, accounts]
     }
 }
 

@@ -1,7 +1,7 @@
 //! The authenticated caller of a service. Authentication happens before a service is called.
 
 use roundtable_model::entities::User;
-use roundtable_model::{Role, UserId};
+use roundtable_model::{ApiKeyId, Role, SessionId, Time, UserId};
 
 use crate::access::Relations;
 
@@ -9,29 +9,90 @@ use crate::access::Relations;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub user_id: UserId,
-    /// Roles beyond those of an ordinary user.
+    /// Roles beyond those of an ordinary user, as of authentication. What they allow is decided by
+    /// the roles that the profile has now as well: [`Caller::current_roles`].
     pub roles: Roles,
-    /// Scopes of the API key; `None` if the user signed in.
-    pub scopes: Option<Vec<String>>,
+    pub credential: CallerCredential,
+}
+
+/// What a caller authenticated with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallerCredential {
+    SignIn {
+        /// `None` if another issuer signed the user in.
+        session: Option<SessionId>,
+        /// The last time the user gave their password, as far as known.
+        password_at: Option<Time>,
+    },
+    ApiKey {
+        id: ApiKeyId,
+        scopes: Vec<String>,
+    },
+}
+
+impl CallerCredential {
+    /// A sign-in by another issuer, of unknown age.
+    const EXTERNAL: Self = Self::SignIn { session: None, password_at: None };
 }
 
 impl Caller {
     pub fn user(user_id: UserId) -> Self {
-        Self { user_id, roles: Roles::default(), scopes: None }
+        Self { user_id, roles: Roles::default(), credential: CallerCredential::EXTERNAL }
     }
 
     pub fn with_roles(user_id: UserId, roles: &[Role]) -> Self {
-        Self { user_id, roles: roles.iter().copied().collect(), scopes: None }
+        Self { roles: roles.iter().copied().collect(), ..Self::user(user_id) }
+    }
+
+    /// The same caller, who has given the password at this time. An API key stays one.
+    #[must_use]
+    pub fn with_password_at(mut self, at: Time) -> Self {
+        if let CallerCredential::SignIn { password_at, .. } = &mut self.credential {
+            *password_at = Some(at);
+        }
+        self
+    }
+
+    /// The caller's session; API keys and tokens of another issuer have none.
+    pub const fn session(&self) -> Option<&SessionId> {
+        match &self.credential {
+            CallerCredential::SignIn { session, .. } => session.as_ref(),
+            CallerCredential::ApiKey { .. } => None,
+        }
+    }
+
+    /// The last time the user gave their password, as far as known.
+    pub(crate) const fn password_at(&self) -> Option<Time> {
+        match &self.credential {
+            CallerCredential::SignIn { password_at, .. } => *password_at,
+            CallerCredential::ApiKey { .. } => None,
+        }
     }
 
     /// Returns whether the caller has a scope. Users who signed in have all of them.
     pub fn has_scope(&self, scope: &str) -> bool {
-        self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|granted| granted == scope))
+        match &self.credential {
+            CallerCredential::SignIn { .. } => true,
+            CallerCredential::ApiKey { scopes, .. } => {
+                scopes.iter().any(|granted| granted == scope)
+            }
+        }
     }
 
-    /// The caller's relations to an object of this owner.
-    pub(crate) fn relations_to(&self, owner: &UserId) -> Relations {
-        self.roles.relations().with_if(self.user_id == *owner, Relations::OWNER)
+    /// The relations of every signed-in caller to any object.
+    pub(crate) const fn signed_in_relations(&self) -> Relations {
+        let in_person = matches!(self.credential, CallerCredential::SignIn { .. });
+        Relations::SIGNED_IN.with_if(in_person, Relations::IN_PERSON)
+    }
+
+    /// The caller's relations to any object, given their profile as it is now.
+    pub(crate) fn relations(&self, me: &User) -> Relations {
+        self.signed_in_relations() | self.current_roles(me).relations()
+    }
+
+    /// The caller's relations to an object of this owner, given the caller's profile as it is now.
+    pub(crate) fn relations_to(&self, me: &User, owner: &UserId) -> Relations {
+        self.relations(me).with_if(self.user_id == *owner, Relations::OWNER)
     }
 
     /// The roles that both the caller's token and the stored profile grant, so that revoking a role
@@ -44,9 +105,9 @@ impl Caller {
         }
     }
 
-    /// Returns whether the caller is a moderator or an admin.
+    /// Returns whether the caller was a moderator or an admin at authentication.
     pub const fn moderates(&self) -> bool {
-        self.roles.moderator || self.roles.admin
+        self.roles.moderates()
     }
 }
 
@@ -58,6 +119,11 @@ pub struct Roles {
 }
 
 impl Roles {
+    /// Returns whether they include a role of the staff.
+    pub(crate) const fn moderates(self) -> bool {
+        self.moderator || self.admin
+    }
+
     /// The relations that these roles give to any object.
     pub(crate) const fn relations(self) -> Relations {
         Relations::SIGNED_IN

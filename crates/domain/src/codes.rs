@@ -15,10 +15,16 @@ pub enum Code {
     /// The request's id was already used with other input.
     IdempotencyMismatch,
     RateLimited,
+    /// The caller has used up a quota of their own.
+    QuotaExceeded,
+    /// The server has no space left for files.
+    StorageFull,
     /// The request asks for more than one request may.
     TooComplex,
     /// The store takes no changes for now, and made none.
     ReadOnly,
+    /// The change may or may not have been made, and repeating it with its request id is safe.
+    OutcomeUnknown,
     /// An internal error. Its text is logged and never sent to a client.
     Internal,
 }
@@ -34,8 +40,11 @@ impl Code {
             Self::Conflict => "CONFLICT",
             Self::IdempotencyMismatch => "IDEMPOTENCY_MISMATCH",
             Self::RateLimited => "RATE_LIMITED",
+            Self::QuotaExceeded => "QUOTA_EXCEEDED",
+            Self::StorageFull => "STORAGE_FULL",
             Self::TooComplex => "TOO_COMPLEX",
             Self::ReadOnly => "READ_ONLY",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::Internal => "INTERNAL",
         }
     }

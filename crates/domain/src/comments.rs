@@ -117,7 +117,7 @@ impl Comments {
             .replay(|outcome| self.replayed(caller, outcome))
             .run(async |me, attempt| {
                 let (comment, post, _) = self.visible_with_access(caller, &me, id).await?;
-                let relations = caller.relations_to(&comment.user_id) | Relations::CAN_SEE;
+                let relations = caller.relations_to(&me, &comment.user_id) | Relations::CAN_SEE;
                 if !allows(Permission::UpdateComment, relations) {
                     return Err(CommentError::NotAuthor);
                 }
@@ -232,7 +232,7 @@ impl Comments {
     ) -> Result<Comment, CommentError> {
         let comment = find(&self.context, id).await?.filter(|comment| !comment.is_deleted);
         let comment = comment.ok_or(CommentError::NoSuchComment)?;
-        if allows(Permission::DeleteComment, caller.relations_to(&comment.user_id)) {
+        if allows(Permission::DeleteComment, caller.relations_to(me, &comment.user_id)) {
             return Ok(comment);
         }
         self.visible_with_access(caller, me, id).await?;

@@ -93,7 +93,8 @@ impl<'a> Commit<'a> {
     }
 
     /// As [`Commit::finish_unrecorded`], but `failed` decides what a failed condition means. A
-    /// transaction that only conflicted with another one is retried in any case.
+    /// transaction that only conflicted with another one is retried in any case; one that the store
+    /// throttles fails.
     pub(crate) async fn finish_or<T, E: From<ServiceError>>(
         self,
         answer: T,
@@ -107,16 +108,22 @@ impl<'a> Commit<'a> {
         match context.store().transact(transaction).await {
             Ok(_) => Ok(AttemptOutcome::Done(answer)),
             Err(Error::Cancelled { reasons }) => {
+                let throttled = reasons.contains(&Some(CancelReason::Throttled));
                 let conditions = failed_conditions(&names, reasons)?;
-                if conditions.0.is_empty() { Ok(AttemptOutcome::Retry) } else { failed(conditions) }
+                match conditions.0.is_empty() {
+                    // The backend has repeated it already, and more attempts add to the load.
+                    true if throttled => Err(ServiceError::Throttled.into()),
+                    true => Ok(AttemptOutcome::Retry),
+                    false => failed(conditions),
+                }
             }
-            Err(error) => Err(ServiceError::from(error).into()),
+            Err(error) => Err(ServiceError::of_write(error).into()),
         }
     }
 }
 
 /// Names the writes whose conditions failed; empty if the transaction only conflicted with another
-/// one.
+/// one, or was throttled.
 fn failed_conditions(
     names: &[&'static str],
     reasons: Vec<Option<CancelReason>>,

@@ -103,8 +103,8 @@ impl Groups {
         mutation
             .once("updateGroup", &(group, &change), request)?
             .replay(|outcome| self.replayed(outcome))
-            .run(async |_, attempt| {
-                let access = self.load_access(caller, group).await?;
+            .run(async |me, attempt| {
+                let access = self.load_access(caller, &me, group).await?;
                 let authority = access.authorize(
                     &self.context,
                     caller,
@@ -148,8 +148,8 @@ impl Groups {
         mutation
             .once("deleteGroup", group, request)?
             .replay(|outcome| self.replayed(outcome))
-            .run(async |_, attempt| {
-                let access = self.load_access(caller, group).await?;
+            .run(async |me, attempt| {
+                let access = self.load_access(caller, &me, group).await?;
                 let authority = access.authorize(
                     &self.context,
                     caller,

@@ -60,14 +60,14 @@ mod viewer_access;
 mod webhooks;
 
 pub use accounts::{
-    AccountError, Accounts, ApiKeyCaller, NewApiKey, ProfileChange, STAFF_SCOPE, SignUp,
-    SignedInUser, UserCounts,
+    AccountError, Accounts, DeviceInput, ExternalIdentity, KeysOnSignOut, NewApiKey, ProfileChange,
+    STAFF_SCOPE, SignUp, SignedInUser, UserCounts,
 };
 pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};
 pub use blocks::{BlockError, Blocks};
 pub use bus::LiveBus;
-pub use caller::{Caller, Roles};
+pub use caller::{Caller, CallerCredential, Roles};
 pub use codes::{Code, Refusal};
 pub use comments::{CommentEngagement, CommentError, Comments, NewComment};
 pub use companies::{Companies, CompanyError};
@@ -83,8 +83,8 @@ pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
 pub use likes::{LikeError, LikeState, Likes};
 pub use live::{LiveError, LiveEvent, LiveSource, LiveUpdates, Topic, TopicSubscription};
 pub use media::{
-    DeclaredFile, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError, MediaUrl,
-    NewUpload, SignedUpload, UploadInstructions,
+    DeclaredFile, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError,
+    MediaStoreProblem, MediaUrl, NewUpload, SignedUpload, UploadInstructions,
 };
 pub use memory::{CacheStats, EntityMemoryStats};
 pub use messages::{LiveRoom, MESSAGE_ITEMS, Messages, NewMessage};
@@ -105,12 +105,12 @@ pub use posts::{
 pub use promotions::{NewPromotion, PromotionError, Promotions};
 pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
 pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
-pub use service_error::ServiceError;
+pub use service_error::{OUTCOME_UNKNOWN, ServiceError};
 pub use settings::{
-    FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, LikeMode, LoginSettings,
-    MediaSettings, ModerationMode, NotificationSettings, PromotionSettings, QuestSettings,
-    RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount, ShardSettings,
-    TableNames, WebhookSettings,
+    FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, InvitationSettings, LikeMode,
+    LoginSettings, MediaSettings, ModerationMode, NotificationSettings, PromotionSettings,
+    QuestSettings, RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount,
+    ShardSettings, TableNames, WebhookSettings,
 };
 pub use shares::{ShareError, ShareState, Shares};
 pub use statistics::{Statistics, StatisticsError, Totals};

@@ -49,9 +49,15 @@ pub const UPLOAD_GRACE: Duration = Duration::from_hours(1);
 /// Time an uploaded file may stay unattached before it is deleted.
 pub const UNUSED_FILE_TIME_MAX: Duration = Duration::from_hours(24);
 pub const SESSIONS_MAX: usize = 100;
+/// Devices of one user that are known; each permits as many wrong passwords as a network.
+pub const DEVICES_MAX: usize = 50;
+/// Days until a device that its user does not sign in on is forgotten.
+pub const DEVICE_DAYS_MAX: u64 = 365;
+/// Identities at external issuers that are linked to one account.
+pub const IDENTITIES_MAX: usize = 10;
 pub const API_KEYS_MAX: usize = 50;
 pub const SCOPES_MAX: usize = 20;
-/// Users who can sign up with one invitation.
+/// Users who can sign up with one invitation of the staff; those of other users have settings.
 pub const INVITATION_USES_MAX: u64 = 1_000;
 pub const URL_CHARS_MAX: usize = 2_048;
 /// Webhook endpoints: each adds an item to every batch of events.

@@ -9,6 +9,7 @@ mod claim;
 mod completion;
 mod holders;
 mod kind;
+mod quota;
 mod signed_urls;
 mod store;
 mod urls;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use data_encoding::BASE32_DNSSEC;
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Media, Upload};
+use roundtable_model::entities::{Media, Upload, User};
 use roundtable_model::{
     Entity, Expiry, InvalidValue, MediaKey, MediaUse, RequestId, Time, UploadState, UserId,
 };
@@ -27,11 +28,12 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::claim::{claim, unclaimed};
 pub use self::kind::MEDIA_TYPES;
-pub use self::store::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
+pub use self::store::{DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, SignedUpload};
 pub use self::urls::MediaUrl;
 pub(crate) use self::urls::read_uploads;
 
 use self::kind::MediaKind;
+use self::quota::UploadLimits;
 use self::signed_urls::SignedUrls;
 use crate::access::{Permission, Relations, require};
 use crate::limits::UPLOAD_GRACE;
@@ -44,6 +46,11 @@ refusals! {
         UploadExpired: Conflict = "this upload is complete or has expired; create a new one",
         NotUploaded: Conflict = "nothing has been uploaded yet; send the file first",
         DeclarationMismatch: BadRequest = "the file differs from its declaration; create a new upload",
+        QuotaExceeded: QuotaExceeded = "your files and pending uploads take all the space that you may use; \
+            delete posts with files, or wait until uploads that you did not complete expire",
+        TooManyUploads: QuotaExceeded = "too many of your uploads are pending; complete them, or wait \
+            until they expire",
+        StorageFull: StorageFull = "the server has no space for files at the moment; try again later",
         StoreUnavailable: Internal = "the media store failed",
     }
 }
@@ -111,7 +118,7 @@ impl MediaFiles {
         let mutation = self.context.mutation(caller).await?;
         require(Permission::Upload, Relations::SIGNED_IN)?;
         let kind = MediaKind::named(&input.content_type)?;
-        self.check_size(kind, input.bytes)?;
+        self.limits_of(&mutation.account).check_size(kind, input.bytes)?;
         if input.purpose == Some(MediaUse::Profile) && !kind.is_image {
             let invalid = InvalidValue::new("an image, for a profile", kind.content_type);
             return Err(ServiceError::bad_input("contentType", invalid).into());
@@ -125,11 +132,25 @@ impl MediaFiles {
             })
             .run(async |me, attempt| {
                 let upload = self.new_upload(&me.id, kind, input)?;
+                let charges = self.limits_of(&me).charges(&self.context, &upload).await?;
                 let ticket = self.ticket(&upload).await?;
                 let commit = attempt.commit().with("upload", upload.create());
+                let commit = commit.with_all("quota", charges);
                 commit.finish(UploadOutcome::of(&upload), ticket).await
             })
             .await
+    }
+
+    /// Returns the owner of an upload whose bytes may arrive now: it is announced, and neither
+    /// completed nor refused. For the server, before it receives them.
+    pub async fn awaiting_owner(&self, key: &MediaKey) -> Result<UserId, MediaError> {
+        let owner = owner_of(key).ok_or(MediaError::NoSuchUpload)?;
+        let upload = self.upload(&owner, key).await?;
+        let is_pending = upload.is_some_and(|upload| upload.state == UploadState::Pending);
+        if !is_pending || self.context.active_account(&owner).await?.is_none() {
+            return Err(MediaError::UploadExpired);
+        }
+        Ok(owner)
     }
 
     /// A pending upload under an unguessable key.
@@ -145,6 +166,7 @@ impl MediaFiles {
             key: new_key(user, &self.random::<20>())?,
             content_type: kind.content_type.to_owned(),
             bytes: input.bytes,
+            charged_bytes: Some(input.bytes),
             state: UploadState::Pending,
             copy: None,
             width: None,
@@ -177,17 +199,8 @@ impl MediaFiles {
         self.context.settings().media.upload_seconds.saturating_mul(1_000)
     }
 
-    fn check_size(&self, kind: MediaKind, bytes: u64) -> Result<(), ServiceError> {
-        let settings = &self.context.settings().media;
-        let max = if kind.is_image { settings.image_bytes_max } else { settings.video_bytes_max };
-        if (1..=max).contains(&bytes) {
-            return Ok(());
-        }
-        let found = format!("{bytes} bytes, maximum {max}");
-        Err(ServiceError::bad_input(
-            "bytes",
-            InvalidValue::new("a non-empty file within the size limit", found),
-        ))
+    fn limits_of(&self, user: &User) -> UploadLimits {
+        UploadLimits::of(&self.context.settings().media, user)
     }
 
     fn random<const N: usize>(&self) -> String {

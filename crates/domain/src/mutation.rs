@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use roundtable_model::RequestId;
 use roundtable_model::entities::User;
+use roundtable_model::table::Error;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::{sleep, timeout};
@@ -23,7 +24,7 @@ use crate::{Caller, Context, ServiceError};
 
 /// Attempts at a mutation that keeps losing to concurrent changes.
 const ATTEMPTS_MAX: u32 = 16;
-/// The wait before the second attempt. It doubles each time, up to [`WAIT_MAX`].
+/// The average wait before the second attempt. It doubles each time, up to [`WAIT_MAX`].
 const FIRST_WAIT: Duration = Duration::from_micros(500);
 const WAIT_MAX: Duration = Duration::from_millis(64);
 
@@ -214,8 +215,8 @@ impl Context {
         self.run_once(None, async |never: NeverRecorded| match never {}, attempt).await
     }
 
-    /// Attempts a mutation until it succeeds, is refused, or has taken [`MUTATION_TIME_MAX`]. If
-    /// the same request succeeded before, replays its outcome instead.
+    /// Attempts a mutation until it succeeds, is refused, has an unknown outcome, or has taken
+    /// [`MUTATION_TIME_MAX`]. If the same request succeeded before, replays its outcome instead.
     // Not `AsyncFn`: its futures could not be proven `Send`, which a server needs.
     pub(crate) async fn run_once<'a, O, T, E, Replayed, Attempted>(
         &'a self,
@@ -237,12 +238,14 @@ impl Context {
                 }
                 match attempt(Attempt { context: self, request, number }).await {
                     Ok(AttemptOutcome::Done(answer)) => return Ok(answer),
-                    Ok(AttemptOutcome::Retry) => sleep(wait).await,
+                    // Mutations that met would meet again if all of them waited equally long.
+                    Ok(AttemptOutcome::Retry) => sleep(self.entropy().around(wait)).await,
                     // The same request may have succeeded since the check above and caused this
-                    // refusal.
-                    Err(refusal) => match self.earlier_outcome(request).await? {
-                        Some(outcome) => return replay(outcome).await,
-                        None => return Err(refusal),
+                    // refusal; or this attempt has, and its answer was lost.
+                    Err(refusal) => match self.earlier_outcome(request).await {
+                        Ok(Some(outcome)) => return replay(outcome).await,
+                        Ok(None) | Err(ServiceError::Store(_)) => return Err(refusal),
+                        Err(error) => return Err(error.into()),
                     },
                 }
                 wait = (wait * 2).min(WAIT_MAX);
@@ -250,6 +253,12 @@ impl Context {
             Err(ServiceError::Busy.into())
         };
         let result = timeout(MUTATION_TIME_MAX, attempts).await;
-        result.unwrap_or_else(|_| Err(ServiceError::Busy.into()))
+        result.unwrap_or_else(|_| Err(ServiceError::of_write(late()).into()))
     }
+}
+
+/// The error of a mutation that ran out of time: a write may have been under way.
+fn late() -> Error {
+    let seconds = MUTATION_TIME_MAX.as_secs();
+    Error::Unavailable { detail: format!("the mutation took longer than {seconds} seconds") }
 }

@@ -64,7 +64,7 @@ impl Offers {
             .run(async |me, attempt| {
                 let company = self.company(caller, &new.company_id).await?;
                 let company = company.ok_or(OfferError::NoSuchCompany)?;
-                if !allows(Permission::CreateOffer, caller.relations_to(&company.owner_id)) {
+                if !allows(Permission::CreateOffer, caller.relations_to(&me, &company.owner_id)) {
                     return Err(OfferError::NotOwner);
                 }
                 let offer = self.new_offer(&new);

@@ -1,7 +1,11 @@
 //! Settings of an installation. Everything has a default; a file may override any of it.
 
+mod media;
+
 use roundtable_model::{Core, LoginAttempts, Ops, QuestDifficulty, Secret, Shards};
 use serde::{Deserialize, Deserializer};
+
+pub use self::media::{MediaSettings, S3Settings};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -12,6 +16,7 @@ pub struct Settings {
     pub moderation: ModerationMode,
     pub hook: HookSettings,
     pub login: LoginSettings,
+    pub invitations: InvitationSettings,
     pub score: ScoreSettings,
     pub shards: ShardSettings,
     pub feed: FeedSettings,
@@ -97,8 +102,11 @@ fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Secret>, D::Error
 pub struct LoginSettings {
     /// The window in which failures are counted.
     pub window_seconds: u64,
-    /// Failures of one account in a window before it is locked.
+    /// Failures of one account, from one network or on one device, in a window before that network or
+    /// device is locked for the account.
     pub account_failures_max: u64,
+    /// Failures of one account, from all networks, in a window before it is locked for strangers.
+    pub account_strangers_max: u64,
     /// Failures from one address in a window before it is locked.
     pub address_failures_max: u64,
     pub lock_seconds: u64,
@@ -106,6 +114,16 @@ pub struct LoginSettings {
     pub hashes_at_once: usize,
     pub hash_memory_kib: u32,
     pub hash_passes: u32,
+}
+
+/// Limits on the invitations of users without a staff role.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct InvitationSettings {
+    /// Invitations of one user that are neither used up nor expired.
+    pub open_max: usize,
+    /// Users who can sign up with one invitation.
+    pub uses_max: u64,
 }
 
 /// The weights and threshold of a post's popularity score.
@@ -234,45 +252,6 @@ pub struct RateSettings {
     pub sign_ups_per_hour: u32,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct MediaSettings {
-    /// Seconds an upload URL is valid.
-    pub upload_seconds: u64,
-    /// Seconds a download URL is valid.
-    pub download_seconds: u64,
-    pub image_bytes_max: u64,
-    pub video_bytes_max: u64,
-    /// Stores files in S3 instead of a local directory.
-    pub s3: Option<S3Settings>,
-}
-
-/// An S3-compatible store.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct S3Settings {
-    pub bucket: String,
-    pub region: String,
-    /// The endpoint, if not Amazon's. Clients must reach it, too.
-    pub endpoint: Option<String>,
-    /// Without it, the machine's own credentials are used.
-    pub access_key_id: Option<String>,
-    #[serde(deserialize_with = "secret")]
-    pub secret_access_key: Option<Secret>,
-}
-
-impl Default for MediaSettings {
-    fn default() -> Self {
-        Self {
-            upload_seconds: 15 * 60,
-            download_seconds: 5 * 60,
-            image_bytes_max: 20 << 20,
-            video_bytes_max: 500 << 20,
-            s3: None,
-        }
-    }
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -282,6 +261,7 @@ impl Default for Settings {
             moderation: ModerationMode::default(),
             hook: HookSettings::default(),
             login: LoginSettings::default(),
+            invitations: InvitationSettings::default(),
             score: ScoreSettings::default(),
             shards: ShardSettings::default(),
             feed: FeedSettings::default(),
@@ -315,12 +295,19 @@ impl Default for LoginSettings {
         Self {
             window_seconds: 15 * 60,
             account_failures_max: 10,
+            account_strangers_max: 100,
             address_failures_max: 100,
             lock_seconds: 15 * 60,
             hashes_at_once: 2,
             hash_memory_kib: 19 * 1024,
             hash_passes: 2,
         }
+    }
+}
+
+impl Default for InvitationSettings {
+    fn default() -> Self {
+        Self { open_max: 10, uses_max: 5 }
     }
 }
 

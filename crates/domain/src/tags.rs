@@ -2,6 +2,7 @@
 //! each of them, and shown as far as the viewer may see them now (R4).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use futures::future::try_join4;
 use roundtable_domain_macros::boxed;
@@ -11,7 +12,6 @@ use roundtable_model::{
     UserStatus,
 };
 
-use crate::accounts::profile_for_viewer;
 use crate::limits::{TAGS_MAX, check_count};
 use crate::pages::fill_page;
 use crate::{
@@ -101,8 +101,8 @@ impl Tags {
             self.quests(viewer, &access, named),
         )
         .await?;
-        let users = users.iter().filter_map(|id| access.visible_user(id).cloned());
-        let users = users.map(|user| TaggedItem::User(Box::new(profile_for_viewer(viewer, user))));
+        let users = users.iter().filter_map(|id| access.shown_profile(id));
+        let users = users.map(|user| TaggedItem::User(Box::new(Arc::unwrap_or_clone(user))));
         let groups = groups.iter().filter_map(|id| access.visible_group(id).cloned());
         let groups = groups.map(|group| TaggedItem::Group(Box::new(group)));
         let all = users.chain(groups).chain(posts).chain(offers).chain(goals).chain(quests);

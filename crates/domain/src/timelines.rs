@@ -61,8 +61,6 @@ impl Timelines {
         page: &PageInput,
     ) -> Result<Page<TimelineEntry>, TimelineError> {
         let me = self.account_of(viewer).await?;
-        let viewer = viewer.map(|caller| with_current_roles(caller, me.as_ref()));
-        let viewer = viewer.as_ref();
         let access = self.context.viewer_access(viewer, [user], []).await?;
         if !access.can_see_inside_user(user) {
             return Err(TimelineError::NoSuchUser);
@@ -122,10 +120,4 @@ impl Timelines {
         }
         Ok(kinds)
     }
-}
-
-/// Returns the caller with only those roles that the profile still has; a token may claim others.
-fn with_current_roles(caller: &Caller, me: Option<&User>) -> Caller {
-    let roles = me.map(|me| caller.current_roles(me)).unwrap_or_default();
-    Caller { roles, ..caller.clone() }
 }

@@ -24,13 +24,14 @@ use roundtable_model::{
 };
 
 pub(crate) use self::remembered::KnownRelations;
-use crate::{Caller, Context};
+use crate::accounts::public_profile;
+use crate::{Caller, Context, Roles};
 
 /// One viewer's access to some users and groups.
 #[derive(Debug, Default)]
 pub struct ViewerAccess {
     viewer: Option<UserId>,
-    staff: bool,
+    roles: Roles,
     people: HashMap<UserId, ViewedUser>,
     groups: HashMap<GroupId, ViewedGroup>,
 }
@@ -223,7 +224,7 @@ impl ViewerAccess {
         match self.status_of(user_id) {
             Some(UserStatus::Active) => {
                 self.viewer = Some(user_id.clone());
-                self.staff = viewer.moderates();
+                self.roles = self.current_roles(viewer);
             }
             // A suspended user can still see their own profile, which shows the suspension.
             Some(UserStatus::Suspended) => {
@@ -240,6 +241,22 @@ impl ViewerAccess {
         self.groups.values_mut().for_each(|group| group.is_active = false);
     }
 
+    /// The roles that the viewer's profile, read with the rest, still has.
+    fn current_roles(&self, viewer: &Caller) -> Roles {
+        let me = self.people.get(&viewer.user_id);
+        me.map(|me| viewer.current_roles(&me.profile)).unwrap_or_default()
+    }
+
+    /// Returns whether the viewer is a moderator or an admin.
+    pub(crate) const fn is_staff(&self) -> bool {
+        self.roles.moderates()
+    }
+
+    /// Returns whether the viewer sees a user's e-mail address: their own, and admins all.
+    pub(crate) fn sees_email(&self, id: &UserId) -> bool {
+        self.is_me(id) || self.roles.admin
+    }
+
     fn status_of(&self, id: &UserId) -> Option<UserStatus> {
         self.people.get(id).map(|person| person.profile.status)
     }
@@ -249,13 +266,22 @@ impl ViewerAccess {
         self.visible_profile(id).map(|profile| &**profile)
     }
 
+    /// Returns the user's profile as the viewer may see it: mostly without the e-mail address.
+    pub(crate) fn shown_profile(&self, id: &UserId) -> Option<Arc<User>> {
+        let profile = self.visible_profile(id)?;
+        if profile.email.is_none() || self.sees_email(id) {
+            return Some(Arc::clone(profile));
+        }
+        Some(Arc::new(public_profile(User::clone(profile))))
+    }
+
     /// As [`ViewerAccess::visible_user`], to be shared.
     pub(crate) fn visible_profile(&self, id: &UserId) -> Option<&Arc<User>> {
         let person = self.people.get(id)?;
         let shown = match person.profile.status {
             UserStatus::Deleted => false,
             UserStatus::Active if !person.is_blocked => true,
-            UserStatus::Active | UserStatus::Suspended => self.is_me(id) || self.staff,
+            UserStatus::Active | UserStatus::Suspended => self.is_me(id) || self.roles.moderates(),
         };
         shown.then_some(&person.profile)
     }
@@ -264,7 +290,7 @@ impl ViewerAccess {
     /// posts to accepted followers only.
     pub fn can_see_inside_user(&self, id: &UserId) -> bool {
         self.visible_user(id).is_some_and(|profile| {
-            !profile.is_private || self.is_me(id) || self.follows(id) || self.staff
+            !profile.is_private || self.is_me(id) || self.follows(id) || self.roles.moderates()
         })
     }
 
@@ -286,7 +312,9 @@ impl ViewerAccess {
     /// Returns whether the viewer may see a group's content. A private group shows it to active
     /// members only.
     pub fn can_see_inside_group(&self, id: &GroupId) -> bool {
-        self.groups.get(id).is_some_and(|one| !one.group.is_private || one.is_active || self.staff)
+        self.groups
+            .get(id)
+            .is_some_and(|one| !one.group.is_private || one.is_active || self.roles.moderates())
     }
 
     pub fn can_see_post(&self, post: &Post) -> bool {
@@ -294,7 +322,7 @@ impl ViewerAccess {
             return false;
         }
         let mine = self.is_me(&post.author_id);
-        if mine || self.staff {
+        if mine || self.roles.moderates() {
             return true;
         }
         if post.moderation_status != ModerationStatus::Approved {
@@ -314,7 +342,7 @@ impl ViewerAccess {
             && self.visible_user(&comment.user_id).is_some()
             && (comment.moderation_status == ModerationStatus::Approved
                 || self.is_me(&comment.user_id)
-                || self.staff)
+                || self.roles.moderates())
     }
 
     fn is_me(&self, id: &UserId) -> bool {

@@ -22,6 +22,16 @@ pub(crate) mod code {
     pub(crate) const TOKEN_MISMATCH: &str = "IdempotentParameterMismatchException";
     pub(crate) const ITERATOR_EXPIRED: &str = "ExpiredIteratorException";
     pub(crate) const TRIMMED: &str = "TrimmedDataAccessException";
+    /// Credentials that are missing, unknown or expired, or lack a permission.
+    pub(crate) const DENIED: [&str; 7] = [
+        "AccessDeniedException",
+        "ExpiredTokenException",
+        "IncompleteSignatureException",
+        "InvalidSignatureException",
+        "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException",
+        "UnrecognizedClientException",
+    ];
 }
 
 pub(crate) fn code_of<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> Option<&str> {
@@ -39,6 +49,10 @@ where
         Some(code::TABLE_MISSING) => Error::TableNotFound { table: table.to_owned() },
         Some(code::TOKEN_MISMATCH) => Error::TokenReused,
         Some(code::VALIDATION) => Invalid::Rejected { detail: message(error) }.into(),
+        Some(code) if code::DENIED.contains(&code) => {
+            let detail = format!("{code}: {}", message(error));
+            Error::Denied { table: table.to_owned(), detail }
+        }
         Some(code) => Error::Unavailable { detail: format!("{code}: {}", message(error)) },
         None => match error {
             SdkError::ConstructionFailure(_) => Error::Unexpected { detail: detail() },

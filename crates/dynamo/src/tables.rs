@@ -23,7 +23,13 @@ const POLL_MAX: Duration = Duration::from_secs(2);
 impl Dynamo {
     pub(crate) async fn make_table(&self, definition: &TableDefinition) -> Result<()> {
         let wanted = normalized(definition.clone());
-        match self.request_table(definition).await {
+        // Existing tables are opened without the permission to create some.
+        let requested = match self.description(&definition.name).await {
+            Ok(_) => Err(CreateTableError::Exists),
+            Err(Error::TableNotFound { .. }) => self.request_table(definition).await,
+            Err(error) => Err(error.into()),
+        };
+        match requested {
             Ok(()) => self.await_active(&definition.name).await?,
             Err(CreateTableError::Other(error)) => return Err(error),
             Err(CreateTableError::Exists) => {

@@ -2,6 +2,7 @@
 //! is passed on unchanged.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::config::http::HttpResponse;
@@ -20,7 +21,7 @@ use roundtable_table::{
 use crate::errors::{build_error, code, code_of, to_error};
 use crate::expiry::{hide_expired, require_unexpired};
 use crate::expression::Expressions;
-use crate::retry::{fresh_token, is_transient, send_once};
+use crate::retry::{fresh_token, is_rejected, is_transient, send_once};
 use crate::values::{from_wire, key_to_wire, to_wire};
 use crate::writes::{
     EXPIRED_RETRIES_MAX, expired_items_reappeared, is_blocked_by_expired, on_failure,
@@ -29,6 +30,7 @@ use crate::writes::{
 use crate::{Dynamo, cost};
 
 /// The part of one write in a cancelled transaction.
+#[derive(Clone)]
 enum WriteVerdict {
     Unaffected,
     /// It failed only because of an expired item.
@@ -89,14 +91,26 @@ impl Dynamo {
             .client_request_token(&token)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let table = transaction.writes.first().map_or("", |write| &write.table.name);
-        let error = match self.backoff().send(should_retry, || send_once!(request)).await {
+        // An attempt without a verdict may have been executed, whatever the next one is told.
+        let is_open = AtomicBool::new(false);
+        let may_retry = |error: &SdkError<TransactWriteItemsError, HttpResponse>| {
+            if !is_rejected(error) && cancelled(error).is_none() {
+                is_open.store(true, Ordering::Relaxed);
+            }
+            should_retry(error)
+        };
+        let error = match self.backoff().send(may_retry, || send_once!(request)).await {
             Ok(response) => {
                 self.tokens.record(transaction.token.as_ref(), now, Instant::now());
                 return Ok(cost::write(response.consumed_capacity.iter().flatten()));
             }
             Err(error) => error,
         };
-        if let Some(reasons) = cancelled(&error) {
+        let is_open = is_open.into_inner();
+        // The conflict may be with an earlier attempt.
+        if let Some(reasons) =
+            cancelled(&error).filter(|reasons| !is_open || !are_transient(reasons))
+        {
             return Err(TransactionFailure::Cancelled(
                 self.classify(transaction, reasons, now).await?,
             ));
@@ -104,6 +118,11 @@ impl Dynamo {
         if code_of(&error) == Some(code::VALIDATION)
             && let Some(verdicts) = self.find_invalid_updates(transaction).await
         {
+            return Err(TransactionFailure::Cancelled(verdicts));
+        }
+        if is_rejected(&error) && !is_open {
+            let throttled = WriteVerdict::Failed(CancelReason::Throttled);
+            let verdicts = transaction.writes.iter().map(|_| throttled.clone()).collect();
             return Err(TransactionFailure::Cancelled(verdicts));
         }
         let error = to_error(&error, table);

@@ -19,34 +19,54 @@ pub(crate) fn run(shared: &SharedState) {
     let idle = || shared.view.frozen() == 0 && !shared.is_closing() && shared.stopped().is_none();
     loop {
         while !shared.work.wait_while(idle, Duration::from_hours(1)) {}
-        let Some(frozen) = shared.view.oldest_frozen().filter(|_| shared.stopped().is_none())
-        else {
-            return;
-        };
-        let started = Instant::now();
-        let applied = apply(&shared.view, &frozen, &*shared.disk, shared.options.sync_tree, || {
-            shared.room.notify();
-        });
-        match applied {
-            Ok(()) => {
-                shared.pauses.clear(Obstacle::Tree);
-                shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
-                shared.view.drop_oldest_frozen();
-                shared.metrics.checkpoint.record(started.elapsed());
-                shared.room.notify();
-            }
-            // The run stays in memory and in the log.
-            Err(Error::WritesPaused { reason }) => {
-                frozen.restart();
-                shared.pauses.set(Obstacle::Tree, format!("the checkpoint failed ({reason})"));
-                shared.room.notify();
-                if shared.is_closing() {
-                    return;
-                }
+        match step(shared) {
+            CheckpointStep::Applied => {}
+            CheckpointStep::Paused if !shared.is_closing() => {
                 let waiting = || !shared.is_closing() && shared.stopped().is_none();
                 shared.work.wait_while(waiting, shared.options.upkeep_interval);
             }
-            Err(error) => shared.stop(format!("the checkpoint failed ({error})")),
+            CheckpointStep::Paused | CheckpointStep::Ended => return,
+        }
+    }
+}
+
+/// What became of the oldest frozen run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CheckpointStep {
+    Applied,
+    /// The tree cannot be written now, as on a full disk. The run stays in memory and in the log.
+    Paused,
+    /// There is none, or writes have stopped.
+    Ended,
+}
+
+/// Applies the oldest frozen run.
+pub(crate) fn step(shared: &SharedState) -> CheckpointStep {
+    let Some(frozen) = shared.view.oldest_frozen().filter(|_| shared.stopped().is_none()) else {
+        return CheckpointStep::Ended;
+    };
+    let started = Instant::now();
+    let applied = apply(&shared.view, &frozen, &*shared.disk, shared.options.sync_tree, || {
+        shared.room.notify();
+    });
+    match applied {
+        Ok(()) => {
+            shared.pauses.clear(Obstacle::Tree);
+            shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
+            shared.view.drop_oldest_frozen();
+            shared.metrics.checkpoint.record(started.elapsed());
+            shared.room.notify();
+            CheckpointStep::Applied
+        }
+        Err(Error::WritesPaused { reason }) => {
+            frozen.restart();
+            shared.pauses.set(Obstacle::Tree, format!("the checkpoint failed ({reason})"));
+            shared.room.notify();
+            CheckpointStep::Paused
+        }
+        Err(error) => {
+            shared.stop(format!("the checkpoint failed ({error})"));
+            CheckpointStep::Ended
         }
     }
 }

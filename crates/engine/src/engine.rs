@@ -3,10 +3,11 @@
 mod open;
 mod order;
 mod serve;
+#[cfg(feature = "testing")]
+pub(crate) mod step;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use tokio::sync::oneshot;
 
 use self::open::{DirectoryLock, Replay, lock, open_log_directory, sync_names};
 use crate::catalog::{self, TableEntry};
+use crate::checkpoint::CheckpointStep;
 use crate::health::EngineHealth;
 use crate::holds::{ARCHIVE, StreamHold};
 use crate::keys;
@@ -31,7 +33,7 @@ use crate::shared::{SharedState, SharedStateParts};
 use crate::signal::Signal;
 use crate::threads::{self, EngineThread};
 use crate::tree::Tree;
-use crate::writer::Writer;
+use crate::writer::{Writer, WriterQueue};
 use crate::{backup, checkpoint, evaluate, upkeep};
 
 /// The directory of the log's files, inside a data directory.
@@ -46,7 +48,7 @@ pub struct Engine(Arc<EngineInner>);
 struct EngineInner {
     shared: Arc<SharedState>,
     /// `None` once closing.
-    requests: Option<Arc<Sender<QueuedRequest>>>,
+    requests: Option<Arc<WriterQueue>>,
     threads: Vec<JoinHandle<()>>,
     /// Closing leaves the log unapplied, as a crash would.
     abandoned: std::sync::atomic::AtomicBool,
@@ -120,17 +122,13 @@ impl Engine {
             upkeep: wake,
         }));
         shared.metrics.cut_bytes.store(cut_bytes, Ordering::Relaxed);
-        let (sender, receiver) = mpsc::channel();
-        let requests = Arc::new(sender);
-        let writer = Writer {
-            shared: Arc::clone(&shared),
-            appender,
-            requests: receiver,
-            unapplied_log_bytes: 0,
-            unchecked_bytes: 0,
-        };
+        let (requests, writer) = Writer::open(Arc::clone(&shared), appender);
+        let requests = Arc::new(requests);
         shared.check_space();
-        let threads = start_threads(&shared, writer, &requests)?;
+        let threads = match writer {
+            Some(writer) => start_threads(&shared, writer, &requests)?,
+            None => Vec::new(),
+        };
         let abandoned = std::sync::atomic::AtomicBool::new(false);
         Ok(Self(Arc::new(EngineInner {
             shared,
@@ -305,7 +303,7 @@ impl Engine {
 }
 
 impl EngineInner {
-    fn weak_requests(&self) -> Weak<Sender<QueuedRequest>> {
+    fn weak_requests(&self) -> Weak<WriterQueue> {
         self.requests.as_ref().map_or_else(Weak::new, Arc::downgrade)
     }
 
@@ -313,6 +311,9 @@ impl EngineInner {
         upkeep::send_request(&self.weak_requests(), WriterRequest::Freeze)?;
         let shared = &self.shared;
         let target = shared.view.visible();
+        if shared.options.is_stepped {
+            while checkpoint::step(shared) == CheckpointStep::Applied {}
+        }
         let behind = || shared.view.frozen() > 0 && shared.applied.load(Ordering::SeqCst) < target;
         let fails = || shared.stopped().is_some() || shared.pauses.has(Obstacle::Tree);
         let waiting = || behind() && !fails();
@@ -346,7 +347,7 @@ impl Drop for EngineInner {
 fn start_threads(
     shared: &Arc<SharedState>,
     writer: Writer,
-    requests: &Arc<Sender<QueuedRequest>>,
+    requests: &Arc<WriterQueue>,
 ) -> Result<Vec<JoinHandle<()>>> {
     let (checkpointing, keeping) = (Arc::clone(shared), Arc::clone(shared));
     let weak = Arc::downgrade(requests);

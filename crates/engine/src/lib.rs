@@ -46,6 +46,8 @@ mod writer;
 pub use backup::{Restore, RestoreError, RestorePoint, restore};
 pub use disk::{DirectoryDisk, Disk, DiskFile};
 pub use engine::Engine;
+#[cfg(feature = "testing")]
+pub use engine::step::EngineStep;
 pub use health::EngineHealth;
 pub use holds::StreamHold;
 pub use metrics::{Distribution, Metrics};

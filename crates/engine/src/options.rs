@@ -36,6 +36,8 @@ pub struct Options {
     pub cleans_up: bool,
     /// Syncs the tree to disk. Only tests that simulate crashes of the log turn this off.
     pub sync_tree: bool,
+    /// Starts no threads: `Engine::step` does what they would do. Only simulations turn this on.
+    pub is_stepped: bool,
     /// Replaces the log directory beside the tree, for tests that inject faults.
     pub disk: Option<Arc<dyn Disk>>,
 }
@@ -54,6 +56,7 @@ impl Default for Options {
             reserve_bytes: 0,
             cleans_up: true,
             sync_tree: true,
+            is_stepped: false,
             disk: None,
         }
     }

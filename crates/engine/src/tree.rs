@@ -52,7 +52,7 @@ pub(crate) struct Tree {
     items: TreeDatabase,
     entries: TreeDatabase,
     meta: TreeDatabase,
-    /// Whether commits are synced.
+    /// True if commits are synced.
     sync: bool,
 }
 

@@ -2,7 +2,6 @@
 //! expired items and tokens, and freezes the active run when no writes come.
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -19,6 +18,7 @@ use crate::record::EngineRow;
 use crate::request::{QueuedRequest, WriterRequest};
 use crate::segment::io_error;
 use crate::shared::SharedState;
+use crate::writer::WriterQueue;
 
 /// Items removed by one request to the writer.
 const SWEEP_BATCH: usize = 500;
@@ -31,28 +31,17 @@ const QUIET_BEFORE_FREEZE: Duration = Duration::from_secs(5);
 
 /// Runs until the engine closes. Holds the engine's request channel only while it sweeps, so that
 /// the writer thread can end.
-pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<QueuedRequest>>) {
+pub(crate) fn run(shared: &SharedState, requests: &Weak<WriterQueue>) {
     let mut quiet = QuietPeriod { sequence: shared.view.visible(), since: Instant::now() };
     while !shared.is_closing() {
-        let mut failed = false;
-        shared.check_space();
+        let mut failures = pass(shared, requests);
         if shared.stopped().is_none() {
-            if shared.pauses.has(Obstacle::Log) {
-                // Writes go on as soon as this succeeds. If not, the reason is known already.
-                let _ = send_request(requests, WriterRequest::Retry);
-            }
-            // Independent of each other: items are swept even while the archive is unreachable.
-            let maintained = maintain_log(shared);
-            let tidies = shared.options.cleans_up && !shared.pauses.has(Obstacle::Log);
-            let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
-            let swept = swept.map(|_| ());
-            let frozen = quiet.freeze_when_quiet(shared, requests);
-            for error in [maintained, swept, frozen].into_iter().filter_map(Result::err) {
-                tracing::warn!(%error, "upkeep failed; it will be retried");
-                failed = true;
-            }
+            failures.extend(quiet.freeze_when_quiet(shared, requests).err());
         }
-        let nothing_to_do = || failed || !wants_spare(shared);
+        for error in &failures {
+            tracing::warn!(%error, "upkeep failed; it will be retried");
+        }
+        let nothing_to_do = || !failures.is_empty() || !wants_spare(shared);
         let idle = || !shared.is_closing() && nothing_to_do();
         shared.upkeep.wait_while(idle, shared.options.upkeep_interval);
     }
@@ -62,6 +51,23 @@ pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<QueuedRequest>>) 
             tracing::warn!(%error, "the end of the log is not in the archive");
         }
     }
+}
+
+/// Checks the space, retries paused writes, maintains the log and sweeps. Returns what failed.
+pub(crate) fn pass(shared: &SharedState, requests: &Weak<WriterQueue>) -> Vec<Error> {
+    shared.check_space();
+    if shared.stopped().is_some() {
+        return Vec::new();
+    }
+    if shared.pauses.has(Obstacle::Log) {
+        // Writes go on as soon as this succeeds. If not, the reason is known already.
+        let _ = send_request(requests, WriterRequest::Retry);
+    }
+    // Independent of each other: items are swept even while the archive is unreachable.
+    let maintained = maintain_log(shared);
+    let tidies = shared.options.cleans_up && !shared.pauses.has(Obstacle::Log);
+    let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
+    [maintained, swept.map(|_| ())].into_iter().filter_map(Result::err).collect()
 }
 
 /// Tracks how long nothing has been written.
@@ -76,7 +82,7 @@ impl QuietPeriod {
     fn freeze_when_quiet(
         &mut self,
         shared: &SharedState,
-        requests: &Weak<Sender<QueuedRequest>>,
+        requests: &Weak<WriterQueue>,
     ) -> Result<()> {
         let sequence = shared.view.visible();
         if sequence != self.sequence {
@@ -117,7 +123,7 @@ fn archive_and_trim(shared: &SharedState) -> Result<()> {
 /// each; returns the number of items.
 pub(crate) fn sweep(
     shared: &SharedState,
-    requests: &Weak<Sender<QueuedRequest>>,
+    requests: &Weak<WriterQueue>,
     batches: usize,
 ) -> Result<usize> {
     let tables: Vec<Arc<TableEntry>> = shared.catalog.read().tables().cloned().collect();
@@ -158,7 +164,7 @@ fn entries(shared: &SharedState, range: &KeyRange, limit: usize) -> Result<Vec<B
     Ok(found)
 }
 
-fn sweep_tokens(shared: &SharedState, requests: &Weak<Sender<QueuedRequest>>) -> Result<()> {
+fn sweep_tokens(shared: &SharedState, requests: &Weak<WriterQueue>) -> Result<()> {
     let expired = expired_tokens(shared)?;
     for batch in expired.chunks(SWEEP_BATCH) {
         send_request(requests, |reply| WriterRequest::ForgetTokens(batch.to_vec(), reply))?;
@@ -194,11 +200,7 @@ fn expired_tokens(shared: &SharedState) -> Result<Vec<Bytes>> {
 }
 
 /// Removes the data of deleted tables.
-fn reclaim(
-    shared: &SharedState,
-    requests: &Weak<Sender<QueuedRequest>>,
-    batches: usize,
-) -> Result<()> {
+fn reclaim(shared: &SharedState, requests: &Weak<WriterQueue>, batches: usize) -> Result<()> {
     let deleted: Vec<u16> = shared.catalog.read().unreclaimed().collect();
     let mut left = batches;
     for number in deleted {
@@ -237,13 +239,18 @@ fn deletion_rows(shared: &SharedState, range: &KeyRange) -> Result<Vec<EngineRow
 
 /// Sends a request and blocks until its reply.
 pub(crate) fn send_request<T>(
-    requests: &Weak<Sender<QueuedRequest>>,
+    requests: &Weak<WriterQueue>,
     request: impl FnOnce(oneshot::Sender<Result<T>>) -> WriterRequest,
 ) -> Result<T> {
     let closed = || Error::Unavailable { detail: String::from("the engine is closing") };
     let (reply, answer) = oneshot::channel();
     let queued = QueuedRequest { request: request(reply), is_essential: true };
-    requests.upgrade().ok_or_else(closed)?.send(queued).map_err(|_| closed())?;
+    let requests = requests.upgrade().ok_or_else(closed)?;
+    requests.send(queued).map_err(|_| closed())?;
+    // Only a stepped writer has something left to do here.
+    while requests.step() {}
+    // The engine may close while this waits.
+    drop(requests);
     // `blocking_recv` would panic on an async thread, from which `sweep` may be called.
     futures::executor::block_on(answer).map_err(|_| closed())?
 }

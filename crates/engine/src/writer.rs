@@ -2,11 +2,13 @@
 //! publishes the group, then replies.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{self, Receiver, SendError, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use roundtable_table::Error;
 
+use crate::checkpoint;
 use crate::group::CommitGroup;
 use crate::log::{AppendError, Appender, EncodedGroup};
 use crate::pauses::Obstacle;
@@ -21,48 +23,102 @@ const SPACE_CHECK_BYTES: usize = 4 << 20;
 /// Longest pause between groups while the checkpoint catches up.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
+#[derive(Debug)]
 pub(crate) struct Writer {
-    pub(crate) shared: Arc<SharedState>,
-    pub(crate) appender: Appender,
-    pub(crate) requests: Receiver<QueuedRequest>,
+    shared: Arc<SharedState>,
+    appender: Appender,
+    requests: Receiver<QueuedRequest>,
     /// Growth of the log since a run was last frozen.
-    pub(crate) unapplied_log_bytes: u64,
+    unapplied_log_bytes: u64,
     /// Growth of the log since the free space was last checked.
-    pub(crate) unchecked_bytes: usize,
+    unchecked_bytes: usize,
+    /// The number of writes in the last group.
+    expected: usize,
+    buffer: Vec<u8>,
+}
+
+/// The way to the writer. Without a thread of its own, the writer is here.
+#[derive(Debug)]
+pub(crate) struct WriterQueue {
+    sender: Sender<QueuedRequest>,
+    stepped: Option<Mutex<Writer>>,
+}
+
+impl WriterQueue {
+    pub(crate) fn send(&self, request: QueuedRequest) -> Result<(), SendError<QueuedRequest>> {
+        self.sender.send(request)
+    }
+
+    /// Commits the queued requests as a group, if there is no thread that does. Returns whether there
+    /// were any.
+    pub(crate) fn step(&self) -> bool {
+        let Some(writer) = &self.stepped else { return false };
+        let mut writer = writer.lock();
+        let first = writer.requests.try_recv();
+        first.map(|first| writer.serve(first)).is_ok()
+    }
 }
 
 impl Writer {
+    /// Returns a writer that a thread can run, or the way to one that is stepped.
+    pub(crate) fn open(
+        shared: Arc<SharedState>,
+        appender: Appender,
+    ) -> (WriterQueue, Option<Self>) {
+        let (sender, requests) = mpsc::channel();
+        let is_stepped = shared.options.is_stepped;
+        let writer = Self {
+            shared,
+            appender,
+            requests,
+            unapplied_log_bytes: 0,
+            unchecked_bytes: 0,
+            expected: 0,
+            buffer: Vec::new(),
+        };
+        if is_stepped {
+            (WriterQueue { sender, stepped: Some(Mutex::new(writer)) }, None)
+        } else {
+            (WriterQueue { sender, stepped: None }, Some(writer))
+        }
+    }
+
     /// Serves requests until every sender is gone.
     pub(crate) fn run(mut self) {
-        let mut buffer = Vec::new();
-        let mut expected = 0;
         while let Ok(first) = self.requests.recv() {
-            let started = Instant::now();
-            let shared = Arc::clone(&self.shared);
-            let Some(first) = first.admit(&shared) else { continue };
-            let catalog = Arc::clone(&shared.catalog.read());
-            let position = self.appender.position();
-            let at_ms = shared.clock.now_ms();
-            let (number, next) = (position.group + 1, position.sequence + 1);
-            let mut group = CommitGroup::new(&shared.view, catalog, number, next, at_ms, expected);
-            group.add(first, at_ms);
-            while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
-                match self.requests.try_recv() {
-                    Ok(request) => {
-                        if let Some(request) = request.admit(&shared) {
-                            group.add(request, shared.clock.now_ms());
-                        }
-                    }
-                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-                }
-            }
-            // The next group is often as large as this one.
-            expected = group.writes.len();
-            self.commit(group, &mut buffer);
-            // One huge group should not keep its memory forever.
-            buffer.shrink_to(GROUP_BYTES_MAX * 2);
-            self.make_room(started);
+            self.serve(first);
         }
+    }
+
+    /// Commits a request and all that are queued behind it.
+    fn serve(&mut self, first: QueuedRequest) {
+        let started = Instant::now();
+        let shared = Arc::clone(&self.shared);
+        let Some(first) = first.admit(&shared) else { return };
+        let catalog = Arc::clone(&shared.catalog.read());
+        let position = self.appender.position();
+        let at_ms = shared.clock.now_ms();
+        let (number, next) = (position.group + 1, position.sequence + 1);
+        let mut group = CommitGroup::new(&shared.view, catalog, number, next, at_ms, self.expected);
+        group.add(first, at_ms);
+        while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
+            match self.requests.try_recv() {
+                Ok(request) => {
+                    if let Some(request) = request.admit(&shared) {
+                        group.add(request, shared.clock.now_ms());
+                    }
+                }
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+            }
+        }
+        // The next group is often as large as this one.
+        self.expected = group.writes.len();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.commit(group, &mut buffer);
+        // One huge group should not keep its memory forever.
+        buffer.shrink_to(GROUP_BYTES_MAX * 2);
+        self.buffer = buffer;
+        self.make_room(started);
     }
 
     fn commit(&mut self, mut group: CommitGroup<'_>, buffer: &mut Vec<u8>) {
@@ -129,6 +185,11 @@ impl Writer {
         let (soft, hard) = (limit.saturating_mul(2), limit.saturating_mul(4));
         let pending = shared.view.pending_bytes();
         if pending <= soft || shared.stopped().is_some() {
+            return;
+        }
+        if shared.options.is_stepped {
+            // No thread would end the wait.
+            checkpoint::step(&shared);
             return;
         }
         let stalled = Instant::now();

@@ -3,7 +3,7 @@
 //! directory and checks that every acknowledged write is there.
 //!
 //! `ROUNDTABLE_KILL_CYCLES=500 cargo test --release -p roundtable-engine --test kill -- --nocapture`
-//! is the full run.
+//! is the full run; `ROUNDTABLE_KILL_SEED` chooses other moments.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ use roundtable_table::{
 
 const DIRECTORY: &str = "ROUNDTABLE_KILL_DIRECTORY";
 const CYCLES: &str = "ROUNDTABLE_KILL_CYCLES";
+const SEED: &str = "ROUNDTABLE_KILL_SEED";
 const CYCLES_DEFAULT: u64 = 12;
 /// Prefix of the child's reports, to distinguish them from the test harness's output.
 const MARK: &str = "report ";
@@ -281,7 +282,8 @@ fn a_killed_process_loses_nothing_it_acknowledged() {
     let cycles = std::env::var(CYCLES).map_or(CYCLES_DEFAULT, |cycles| cycles.parse().unwrap());
     let directory = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let mut random = SmallRng::seed_from_u64(cycles);
+    let seed = std::env::var(SEED).map_or(cycles, |seed| seed.parse().unwrap());
+    let mut random = SmallRng::seed_from_u64(seed);
     let mut acknowledged = Acknowledged::default();
     let mut cut = 0;
     for _ in 0..cycles {

@@ -55,7 +55,7 @@ pub trait Output<S, C>: Sized {
     fn add_to(self, column: &mut Column<C>) -> Added;
 }
 
-/// What was added to a column for one parent.
+/// The part of a column that one parent added.
 #[derive(Debug)]
 pub struct Added(Slot);
 

@@ -18,7 +18,7 @@ use crate::request::Request;
 use crate::tokens::NESTED_MAX;
 use crate::writer::Writer;
 
-/// What the parser may count for each permitted token.
+/// The recursion that the parser may count for each permitted token.
 const PARSED_PER_TOKEN: usize = 4;
 
 /// The schema, its limits, and the plans of documents seen lately.
@@ -42,6 +42,11 @@ pub struct PreparedRequest {
 impl PreparedRequest {
     pub fn operation_type(&self) -> OperationType {
         self.plan.operation_type()
+    }
+
+    /// Returns the name of the operation in its document.
+    pub fn operation_name(&self) -> Option<&str> {
+        self.plan.operation.name.as_ref().map(apollo_compiler::Name::as_str)
     }
 
     /// Returns the most that the request may take.

@@ -67,7 +67,7 @@ impl RequestError {
     }
 
     /// Returns the first of the errors that a document has. An unknown field leaves an empty selection,
-    /// which is an error of its own, and helps nobody.
+    /// which is an error of its own, and does not help.
     pub(crate) fn of_diagnostics(errors: &DiagnosticList) -> Self {
         let mut errors: Vec<_> = errors.iter().map(|error| error.to_json()).collect();
         errors.sort_by_key(|error| error.message.ends_with("must have a subselection set"));

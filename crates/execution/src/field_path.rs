@@ -23,7 +23,7 @@ pub struct FieldPath {
     pub path: String,
 }
 
-/// What is running on this thread.
+/// The field that is running on this thread.
 #[derive(Clone, Debug)]
 enum Running {
     Field(Arc<FieldPath>),

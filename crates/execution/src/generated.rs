@@ -1,4 +1,4 @@
-//! What the generated implementations of [`Object`] call.
+//! Functions that the generated implementations of [`Object`] call.
 
 use std::marker::PhantomData;
 

@@ -12,7 +12,7 @@ use crate::{JsonMap, JsonValue, Schema};
 pub(crate) struct AboutSchema {
     data: JsonMap,
     errors: Vec<GraphQLError>,
-    /// Why there is no answer at all, which cannot happen: the request has been checked.
+    /// The reason that there is no answer at all, which cannot happen: the request has been checked.
     failure: Option<String>,
 }
 

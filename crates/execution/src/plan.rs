@@ -54,7 +54,7 @@ pub(crate) struct Node {
 pub(crate) struct Edge {
     pub(crate) field: u16,
     pub(crate) arguments: Vec<ArgumentPlan>,
-    /// When any of the fields that share the edge is part of the answer.
+    /// Holds when any of the fields that share the edge is part of the answer.
     pub(crate) condition: ConditionId,
     pub(crate) size: EdgeSize,
     /// A node for each type that the children may have.

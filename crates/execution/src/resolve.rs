@@ -18,7 +18,7 @@ use crate::schema::Schema;
 use crate::write::AnswerWriter;
 use crate::writer::Writer;
 
-/// What an edge found, and everything below it.
+/// The children that an edge found, and everything below them.
 pub(crate) struct Resolved<C> {
     pub(crate) column: Column<C>,
     /// For each part of the column: the edges of its node, `None` if they are not part of the answer.

@@ -10,7 +10,7 @@ use crate::error::FieldError;
 use crate::input::Arguments;
 use crate::writer::Writer;
 
-/// What all fields of a request share.
+/// The values that all fields of a request share.
 pub trait Context: Send + Sync + 'static {
     /// Called before each mutation and each event: what was read before may have changed.
     fn start_step(&self) {}

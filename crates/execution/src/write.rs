@@ -21,7 +21,7 @@ pub(crate) struct AnswerWriter<'a, C> {
     errors: ErrorList,
 }
 
-/// Why a value is not written.
+/// The reason that a value is not written.
 enum Unwritten {
     /// A field of it failed, and must not be null.
     Nulled,

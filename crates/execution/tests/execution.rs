@@ -495,3 +495,34 @@ fn errors_count_as_part_of_the_answer() {
     assert_eq!(long.error_codes(), ["TOO_COMPLEX"]);
     assert!(long.json().len() < 500, "{} bytes", long.json().len());
 }
+
+/// What waits for its client counts with the memory that it takes.
+#[test]
+fn an_answer_has_no_more_room_than_twice_its_length() {
+    let default = QueryLimits::default().answer_bytes_max;
+    let answer = |bytes_max: usize, document: &str| {
+        let limits =
+            QueryLimits { answer_bytes_max: bytes_max, aliases_max: 100, ..QueryLimits::default() };
+        let documents = documents(limits);
+        let prepared = documents.prepare(document.into()).unwrap();
+        block_on(execute(&documents, &prepared, &Reads::default(), Root))
+    };
+    // A hundred thousand bytes for each person.
+    let fields = (0..100).map(|number| format!("a{number}{}: name ", "x".repeat(1_000)));
+    let fields = fields.collect::<String>();
+    let people = format!("{{ people {{ {fields} }} }}");
+    let long = answer(default, &people);
+    assert!(long.json().len() > 200_000 && long.error_codes().is_empty());
+    assert_eq!(long.buffer_bytes(), long.json().len());
+
+    let short = answer(default, "{ people { name } }");
+    assert!(short.json().len() < 100 && short.error_codes().is_empty());
+    let too_long = answer(150_000, &people);
+    assert_eq!(too_long.error_codes(), ["TOO_COMPLEX"]);
+    let nulled = answer(default, &format!("{{ person(name: \"ana\") {{ {fields} strict }} }}"));
+    assert!(nulled.json().starts_with(br#"{"data":{"person":null}"#));
+    for answer in [short, too_long, nulled] {
+        let (length, room) = (answer.json().len(), answer.buffer_bytes());
+        assert!(room <= 2 * length, "{room} for {length} bytes");
+    }
+}

@@ -40,7 +40,7 @@ struct FieldResolver<'a> {
     is_leaf: bool,
 }
 
-/// How types of the schema are spelled in Rust.
+/// The Rust spelling of types of the schema.
 #[derive(Clone, Copy)]
 pub(crate) enum Markers<'a> {
     ByName,
@@ -238,7 +238,7 @@ fn is_same(one: &Type, other: &Type) -> bool {
     quote!(#one).to_string() == quote!(#other).to_string()
 }
 
-/// Where an error about the type of a field belongs.
+/// The place of an error about the type of a field.
 fn returned_span(resolver: &Resolver<'_>) -> Span {
     resolver.returns.map_or_else(|| resolver.name.span(), syn::spanned::Spanned::span)
 }

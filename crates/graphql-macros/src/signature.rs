@@ -21,7 +21,7 @@ pub(crate) struct Resolver<'a> {
     pub(crate) receiver: Receiver,
     pub(crate) parameters: Vec<Parameter<'a>>,
     pub(crate) returns: Option<&'a Type>,
-    /// Whether it returns a `Result`.
+    /// True if it returns a `Result`.
     pub(crate) is_fallible: bool,
 }
 

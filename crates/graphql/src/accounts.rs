@@ -19,6 +19,7 @@ use crate::users::User;
 pub(crate) struct AuthPayload {
     access_token: String,
     refresh_token: String,
+    device_token: Option<String>,
     expires_in: u32,
     token_type: &'static str,
     user: User,
@@ -30,6 +31,7 @@ impl AuthPayload {
         Ok(Self {
             access_token,
             refresh_token: signed_in.refresh_token.expose().to_owned(),
+            device_token: signed_in.device_token.map(|token| token.expose().to_owned()),
             expires_in,
             token_type: "Bearer",
             user: signed_in.user.into(),
@@ -87,6 +89,10 @@ impl LoginAttempt {
 
     fn window_start(&self) -> Time {
         self.0.window
+    }
+
+    fn locked_until(&self) -> Option<Time> {
+        self.0.refused_until()
     }
 }
 

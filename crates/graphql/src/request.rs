@@ -1,5 +1,7 @@
 //! The context of one request: its client, the services it may call, and what it has read so far.
 
+use std::sync::{Mutex, PoisonError};
+
 use roundtable_domain::Caller;
 use roundtable_execution::Context;
 use roundtable_interface::{ApiError, ClientInfo, CursorCipher, Services};
@@ -17,10 +19,26 @@ pub struct RequestContext {
     client: ClientInfo,
     services: Services,
     traces_fields: bool,
+    pub(crate) revoked_api_keys: RevokedApiKeys,
     pub(crate) users: Memo<UserId, User>,
     pub(crate) groups: Memo<GroupId, Group>,
     pub(crate) posts: Memo<PostId, Post>,
     pub(crate) counters: Memo<PostId, PostCounter>,
+}
+
+/// The number of API keys that a request has revoked by signing out or changing the password; `None` if
+/// it did neither.
+#[derive(Debug, Default)]
+pub(crate) struct RevokedApiKeys(Mutex<Option<usize>>);
+
+impl RevokedApiKeys {
+    pub(crate) fn add(&self, count: usize) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(0) += count;
+    }
+
+    pub(crate) fn count(&self) -> Option<usize> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl RequestContext {
@@ -29,6 +47,7 @@ impl RequestContext {
             client,
             services,
             traces_fields: false,
+            revoked_api_keys: RevokedApiKeys::default(),
             users: Memo::default(),
             groups: Memo::default(),
             posts: Memo::default(),

@@ -89,6 +89,9 @@ root!(
     crate::rooms::RoomSubscriptions,
 );
 
+/// The extension of an answer that says how many API keys were revoked: the mutations return booleans.
+const REVOKED_API_KEYS: &str = "revokedApiKeys";
+
 /// The schema with its limits and the plans of documents seen lately.
 #[derive(Clone, Debug)]
 pub struct Schema {
@@ -148,7 +151,13 @@ impl Schema {
             let documents = &self.documents;
             match request.operation_type() {
                 OperationType::Query => execute(documents, request, context, Query).await,
-                OperationType::Mutation => execute(documents, request, context, Mutation).await,
+                OperationType::Mutation => {
+                    let answer = execute(documents, request, context, Mutation).await;
+                    match context.revoked_api_keys.count() {
+                        Some(count) => answer.with_extension(REVOKED_API_KEYS, &count),
+                        None => answer,
+                    }
+                }
                 OperationType::Subscription => Answer::refused(&not_a_stream()),
             }
         })

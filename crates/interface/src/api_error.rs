@@ -45,6 +45,10 @@ impl<R: Refusal> From<R> for ApiError {
             tracing::error!(error = %refusal, "a request failed");
             return Self::new(code, INTERNAL_MESSAGE);
         }
+        if code == Code::OutcomeUnknown {
+            let error = std::error::Error::source(&refusal);
+            tracing::error!(error, "the outcome of a mutation is unknown");
+        }
         Self::new(code, refusal.to_string())
     }
 }

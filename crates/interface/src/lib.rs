@@ -1,4 +1,4 @@
-//! What all interfaces to the services share. `graphql` is such an interface.
+//! The parts that all interfaces to the services share. `graphql` is such an interface.
 //!
 //! An interface answers the requests of a client ([`ClientInfo`]) with the services of its process
 //! ([`Services`]), hands out encrypted cursors ([`CursorCipher`]), and reports errors whose text is meant
@@ -12,4 +12,4 @@ mod services;
 pub use crate::api_error::{ApiError, INTERNAL_MESSAGE, none_if_hidden};
 pub use crate::client_info::ClientInfo;
 pub use crate::cursors::{CursorCipher, SealedCursor};
-pub use crate::services::{Services, StreamBacklog, StreamControl, TokenIssuer};
+pub use crate::services::{IdentityVerifier, Services, StreamBacklog, StreamControl, TokenIssuer};

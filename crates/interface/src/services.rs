@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_domain::{
-    Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, Feeds, Follows, Goals,
-    Groups, Likes, LiveBus, LiveUpdates, MediaFiles, Messages, Milestones, Moderation,
-    Notifications, Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser, Statistics,
-    Tags, Tasks, Timelines, Webhooks,
+    Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, ExternalIdentity,
+    Feeds, Follows, Goals, Groups, Likes, LiveBus, LiveUpdates, MediaFiles, Messages, Milestones,
+    Moderation, Notifications, Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser,
+    Statistics, Tags, Tasks, Timelines, Webhooks,
 };
 
 use crate::ApiError;
@@ -17,6 +17,13 @@ use crate::cursors::CursorCipher;
 pub trait TokenIssuer: std::fmt::Debug + Send + Sync {
     /// Returns an access token for the user, and its lifetime in seconds.
     async fn access_token(&self, signed_in: &SignedInUser) -> Result<(String, u32), ApiError>;
+}
+
+/// Checks the tokens of an external issuer.
+#[async_trait]
+pub trait IdentityVerifier: std::fmt::Debug + Send + Sync {
+    /// Returns the person that a valid token identifies.
+    async fn identify(&self, token: &str) -> Result<ExternalIdentity, ApiError>;
 }
 
 /// Operator access to the stream processors.
@@ -47,6 +54,7 @@ pub struct Services {
     pub feeds: Feeds,
     pub media: MediaFiles,
     pub issuer: Arc<dyn TokenIssuer>,
+    pub identities: Arc<dyn IdentityVerifier>,
     pub streams: Arc<dyn StreamControl>,
     pub cursors: Arc<CursorCipher>,
 }

@@ -6,18 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use object_store::Error;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::signer::{HeaderName, HeaderValue, Method, SignedUrlOptions, Signer};
-use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, S3Settings, SignedUpload};
-use roundtable_model::MediaKey;
+use roundtable_domain::{
+    DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, S3Settings, SignedUpload,
+};
+use roundtable_model::{MediaKey, Time};
 
 use crate::MediaConfigError;
 use crate::objects::{MediaObjects, copy_path, failed, upload_path};
+use crate::probe::{ProbeStep, probe};
 
 const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
+const CONTENT_LENGTH: HeaderName = HeaderName::from_static("content-length");
 
 #[derive(Clone, Debug)]
 pub struct Bucket {
+    bucket: String,
+    region: String,
     objects: MediaObjects,
     signer: Arc<AmazonS3>,
 }
@@ -41,7 +48,41 @@ impl Bucket {
             builder = builder.with_endpoint(endpoint).with_allow_http(is_plain);
         }
         let store = Arc::new(builder.build().map_err(invalid)?);
-        Ok(Self { objects: MediaObjects::new(store.clone()), signer: store })
+        let (bucket, region) = (bucket.clone(), region.clone());
+        Ok(Self { bucket, region, objects: MediaObjects::new(store.clone()), signer: store })
+    }
+}
+
+impl Bucket {
+    /// Says what is wrong with the bucket, and what to do about it.
+    fn problem(&self, step: ProbeStep, error: &Error) -> String {
+        let Self { bucket, region, .. } = self;
+        let permission = match step {
+            ProbeStep::Write => "s3:PutObject",
+            ProbeStep::Copy => "s3:GetObject and s3:PutObject",
+            ProbeStep::Read => "s3:GetObject",
+            ProbeStep::List => "s3:ListBucket",
+            ProbeStep::Delete => "s3:DeleteObject",
+        };
+        let advice = match error {
+            Error::NotFound { .. } => format!(
+                "there is no such bucket in the region {region}: create it, or correct `media.s3.bucket`, \
+                 `media.s3.region` or `media.s3.endpoint`"
+            ),
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => format!(
+                "{permission} is denied: allow it for the credentials of this process, or correct \
+                 `media.s3.access-key-id` and `media.s3.secret-access-key`"
+            ),
+            // S3 redirects to another region without a place, or says which it expects. There is no code
+            // for either in these errors.
+            error if error.to_string().contains("region") => format!(
+                "it is not in the region {region}: correct `media.s3.region` or `media.s3.endpoint`"
+            ),
+            _ => format!(
+                "{permission} fails: check the network and `media.s3.endpoint`, and see the log"
+            ),
+        };
+        format!("files: the bucket {bucket} does not work: {advice}")
     }
 }
 
@@ -58,9 +99,11 @@ impl MediaStore for Bucket {
         lasting: Duration,
     ) -> Result<SignedUpload, MediaStoreError> {
         let content_type = HeaderValue::from_str(declared.content_type).map_err(failed)?;
-        // The store itself rejects another content type. It accepts a longer file, because the
-        // signature does not bind the length; such a file is rejected before it is copied.
-        let options = SignedUrlOptions::new().with_signed_header(CONTENT_TYPE, content_type);
+        // The store itself rejects another content type or length. Clients send the length anyway, so
+        // it is not among the headers to be set, which browsers would refuse to do.
+        let options = SignedUrlOptions::new()
+            .with_signed_header(CONTENT_TYPE, content_type)
+            .with_signed_header(CONTENT_LENGTH, HeaderValue::from(declared.bytes));
         let at = upload_path(key)?;
         let signed = self.signer.signed_url_opts(Method::PUT, &at, lasting, &options);
         let url = signed.await.map_err(failed)?.to_string();
@@ -114,5 +157,14 @@ impl MediaStore for Bucket {
 
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
         self.objects.clear(key, None).await
+    }
+
+    async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError> {
+        self.objects.sweep_uploads(before).await
+    }
+
+    async fn probe(&self, name: &str) -> Result<(), MediaStoreProblem> {
+        let Err((step, error)) = probe(self.objects.store(), name).await else { return Ok(()) };
+        Err(MediaStoreProblem { problem: self.problem(step, &error), detail: error.to_string() })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +12,20 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, pin_mut};
 use object_store::local::LocalFileSystem;
-use object_store::{GetOptions, GetRange, ObjectStoreExt, PutPayload};
-use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
-use roundtable_model::MediaKey;
+use object_store::{ObjectStoreExt, PutPayload};
+use roundtable_domain::{
+    DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, SignedUpload,
+};
 use roundtable_model::table::Clock;
+use roundtable_model::{MediaKey, Time};
+use tokio::time::timeout;
 
 use crate::MediaConfigError;
-use crate::objects::{MediaObjects, copy_path, failed, upload_path};
+use crate::objects::{MediaObjects, copy_path, failed, upload_path, write_failed};
 use crate::partial_files::PartialFiles;
+use crate::probe::probe;
 use crate::signature::{UrlGrant, UrlSigningKey};
+use crate::transfers::{TransferGuard, Transfers, Volume, VolumeSpace};
 
 /// Headers of every response with a file, so that no browser guesses another type or runs it.
 pub const SAFE_HEADERS: [(&str, &str); 3] = [
@@ -31,16 +36,34 @@ pub const SAFE_HEADERS: [(&str, &str); 3] = [
 
 #[derive(Clone, Debug)]
 pub struct MediaDirectory {
+    at: PathBuf,
     objects: MediaObjects,
     partial_files: PartialFiles,
     base: String,
     key: UrlSigningKey,
     clock: Arc<dyn Clock>,
+    limits: DirectoryLimits,
+    transfers: Transfers,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct DirectoryLimits {
+    /// Bytes that stay free on the volume of the directory.
+    pub free_bytes_min: u64,
+    /// The time that the transfer of one file may take.
+    pub transfer_time_max: Duration,
 }
 
 /// Permission to upload a file.
 #[derive(Clone, Debug)]
 pub struct UploadGrant(UrlGrant);
+
+/// An upload under way, until this is dropped.
+#[derive(Debug)]
+pub struct UploadTransfer {
+    grant: UrlGrant,
+    guard: TransferGuard,
+}
 
 /// Permission to download a file.
 #[derive(Clone, Debug)]
@@ -60,6 +83,12 @@ pub enum UploadError {
     WrongLength,
     #[error("the upload ended early; send the file again")]
     Incomplete,
+    #[error("this file is being uploaded already; wait until that has ended")]
+    InProgress,
+    #[error("this file has been uploaded; complete the upload, or create a new one")]
+    AlreadyUploaded,
+    #[error("the upload took longer than {} seconds; send the file on a faster connection", .0.as_secs())]
+    TooSlow(Duration),
     #[error(transparent)]
     Failed(#[from] MediaStoreError),
 }
@@ -84,6 +113,13 @@ pub struct FileDownload {
     pub body: BoxStream<'static, Result<Bytes, MediaStoreError>>,
 }
 
+impl UploadGrant {
+    /// The file that may be uploaded.
+    pub const fn key(&self) -> &MediaKey {
+        &self.0.key
+    }
+}
+
 impl MediaDirectory {
     /// Opens or creates the directory. `base` is the URL that the server serves it under, and `secret`
     /// signs URLs.
@@ -92,6 +128,7 @@ impl MediaDirectory {
         base: &str,
         secret: &[u8; 32],
         clock: Arc<dyn Clock>,
+        limits: DirectoryLimits,
     ) -> Result<Self, MediaConfigError> {
         let is_http = base.starts_with("http://") || base.starts_with("https://");
         if !is_http || base.contains(['?', '#']) {
@@ -106,7 +143,26 @@ impl MediaDirectory {
         let files = files.with_fsync(true).with_automatic_cleanup(true);
         let key = UrlSigningKey::new(secret).ok_or(MediaConfigError::Address)?;
         let base = base.trim_end_matches('/').to_owned();
-        Ok(Self { objects: MediaObjects::new(Arc::new(files)), partial_files, base, key, clock })
+        let objects = MediaObjects::new(Arc::new(files));
+        let transfers = Transfers::new(Arc::new(Volume(at.to_owned())), limits.free_bytes_min);
+        let at = at.to_owned();
+        Ok(Self { at, objects, partial_files, base, key, clock, limits, transfers })
+    }
+
+    /// Returns the same directory on a volume with this space.
+    #[must_use]
+    pub fn with_volume_space(self, space: Arc<dyn VolumeSpace>) -> Self {
+        Self { transfers: Transfers::new(space, self.limits.free_bytes_min), ..self }
+    }
+
+    /// Returns the free bytes of the volume.
+    pub async fn free_bytes(&self) -> Result<u64, MediaStoreError> {
+        self.transfers.free_bytes().await
+    }
+
+    /// Returns the number of uploads under way.
+    pub fn transfer_count(&self) -> usize {
+        self.transfers.count()
     }
 
     /// Checks the URL of an upload: the path after the base, and the query.
@@ -119,36 +175,63 @@ impl MediaDirectory {
         self.verify("GET", key, query).map(DownloadGrant)
     }
 
-    /// Stores an upload completely or not at all.
-    pub async fn receive<E>(
+    /// Begins an upload: the only one of its file, which has not arrived yet. While it lasts, no other
+    /// one can, so what the caller checks then stays true.
+    pub async fn begin(
         &self,
         grant: &UploadGrant,
         content_type: Option<&str>,
-        body: impl Stream<Item = Result<Bytes, E>> + Send,
-    ) -> Result<(), UploadError> {
+    ) -> Result<UploadTransfer, UploadError> {
         let UploadGrant(grant) = grant;
         if content_type != Some(grant.content_type.as_str()) {
             return Err(UploadError::WrongType);
         }
+        let guard = self.transfers.start(&grant.key, grant.bytes).await?;
+        match self.objects.store().head(&upload_path(&grant.key)?).await {
+            Ok(_) => Err(UploadError::AlreadyUploaded),
+            Err(object_store::Error::NotFound { .. }) => {
+                Ok(UploadTransfer { grant: grant.clone(), guard })
+            }
+            Err(error) => Err(failed(error).into()),
+        }
+    }
+
+    /// Stores an upload completely or not at all, within a deadline.
+    pub async fn receive<E>(
+        &self,
+        transfer: UploadTransfer,
+        body: impl Stream<Item = Result<Bytes, E>> + Send,
+    ) -> Result<(), UploadError> {
+        let time_max = self.limits.transfer_time_max;
+        let stored = timeout(time_max, self.store_upload(&transfer, body)).await;
+        stored.unwrap_or(Err(UploadError::TooSlow(time_max)))
+    }
+
+    async fn store_upload<E>(
+        &self,
+        UploadTransfer { grant, guard }: &UploadTransfer,
+        body: impl Stream<Item = Result<Bytes, E>> + Send,
+    ) -> Result<(), UploadError> {
         let at = upload_path(&grant.key)?;
         // Dropped before completion, it leaves nothing behind.
-        let mut upload = self.objects.store().put_multipart(&at).await.map_err(failed)?;
+        let mut upload = self.objects.store().put_multipart(&at).await.map_err(write_failed)?;
         let mut remaining = grant.bytes;
         pin_mut!(body);
         while let Some(part) = body.next().await {
             let part = part.map_err(|_| UploadError::Incomplete)?;
             let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
             remaining = remaining.checked_sub(length).ok_or(UploadError::WrongLength)?;
-            upload.put_part(PutPayload::from(part)).await.map_err(failed)?;
+            upload.put_part(PutPayload::from(part)).await.map_err(write_failed)?;
+            guard.wrote(length);
         }
         if remaining > 0 {
             return Err(UploadError::WrongLength);
         }
-        upload.complete().await.map_err(failed)?;
+        upload.complete().await.map_err(write_failed)?;
         Ok(())
     }
 
-    /// Opens a file, or a range of it.
+    /// Finds a file, or a range of it.
     pub async fn fetch(
         &self,
         grant: &DownloadGrant,
@@ -160,20 +243,17 @@ impl MediaDirectory {
             object_store::Error::NotFound { .. } => DownloadError::NotFound,
             error => failed(error).into(),
         };
-        if let Some(range) = &range {
-            let length = self.objects.store().head(&at).await.map_err(not_found)?.size;
-            if range.is_empty() || range.start >= length {
+        let length = self.objects.store().head(&at).await.map_err(not_found)?.size;
+        let range = match range {
+            None => 0..length,
+            Some(range) if range.is_empty() || range.start >= length => {
                 return Err(DownloadError::OutOfRange);
             }
-        }
-        let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
-        let object = self.objects.store().get_opts(&at, options).await.map_err(not_found)?;
-        Ok(FileDownload {
-            content_type: grant.content_type.clone(),
-            length: object.meta.size,
-            range: object.range.clone(),
-            body: object.into_stream().map(|part| part.map_err(failed)).boxed(),
-        })
+            Some(range) => range.start..range.end.min(length),
+        };
+        let content_type = grant.content_type.clone();
+        let body = self.objects.clone().chunks(at, range.clone());
+        Ok(FileDownload { content_type, length, range, body: body.boxed() })
     }
 
     fn verify(
@@ -207,6 +287,7 @@ impl MediaStore for MediaDirectory {
         declared: DeclaredFile<'_>,
         lasting: Duration,
     ) -> Result<SignedUpload, MediaStoreError> {
+        self.transfers.check_space(declared.bytes).await?;
         let content_type = declared.content_type.to_owned();
         let headers = BTreeMap::from([("content-type".to_owned(), content_type.clone())]);
         let grant = UrlGrant {
@@ -267,5 +348,26 @@ impl MediaStore for MediaDirectory {
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
         self.objects.clear(key, None).await?;
         self.partial_files.clear(key).await
+    }
+
+    async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError> {
+        let whole = self.objects.sweep_uploads(before).await?;
+        Ok(whole + self.partial_files.sweep(before).await?)
+    }
+
+    async fn probe(&self, name: &str) -> Result<(), MediaStoreProblem> {
+        let Err((step, error)) = probe(self.objects.store(), name).await else { return Ok(()) };
+        match write_failed(error) {
+            // Uploads are refused, and everything else works.
+            MediaStoreError::Full => Ok(()),
+            MediaStoreError::Failed(detail) => Err(MediaStoreProblem {
+                problem: format!(
+                    "files: the directory {} does not work ({step:?} failed): check that it exists, is one \
+                     volume, and that this user may write to it",
+                    self.at.display()
+                ),
+                detail,
+            }),
+        }
     }
 }

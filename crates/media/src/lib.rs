@@ -10,7 +10,9 @@ mod config_error;
 mod directory;
 mod objects;
 mod partial_files;
+mod probe;
 mod signature;
+mod transfers;
 
 use std::sync::Arc;
 
@@ -20,9 +22,10 @@ use roundtable_domain::{MediaStore, S3Settings};
 pub use bucket::Bucket;
 pub use config_error::MediaConfigError;
 pub use directory::{
-    DownloadError, DownloadGrant, FileDownload, InvalidMediaUrl, MediaDirectory, SAFE_HEADERS,
-    UploadError, UploadGrant,
+    DirectoryLimits, DownloadError, DownloadGrant, FileDownload, InvalidMediaUrl, MediaDirectory,
+    SAFE_HEADERS, UploadError, UploadGrant, UploadTransfer,
 };
+pub use transfers::VolumeSpace;
 
 /// Opens an S3 bucket.
 pub type OpenBucket = fn(&S3Settings) -> Result<Arc<dyn MediaStore>, MediaConfigError>;

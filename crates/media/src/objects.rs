@@ -1,18 +1,25 @@
 //! Paths and operations in an object store, the same for directories and buckets.
 
+use std::error::Error as StdError;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::Arc;
 
-use futures::TryStreamExt;
-use object_store::path::Path;
+use bytes::Bytes;
+use futures::{Stream, StreamExt, TryStreamExt, stream};
+use object_store::path::{Error as InvalidPath, Path};
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use roundtable_domain::MediaStoreError;
-use roundtable_model::MediaKey;
+use roundtable_model::{MediaKey, Time};
 
 /// The prefix of uploads, until they are removed.
 const UPLOADS: &str = "incoming";
 /// The prefix of copies.
 const COPIES: &str = "kept";
+/// The directory of probes in both; keys of files begin with `u/`.
+const PROBES: &str = "probes";
+/// Bytes that are read at once for a download.
+const CHUNK_BYTES: usize = 16 << 10;
 
 #[derive(Clone, Debug)]
 pub(crate) struct MediaObjects(Arc<dyn ObjectStore>);
@@ -63,6 +70,21 @@ impl MediaObjects {
         Ok(bytes.into())
     }
 
+    /// Reads an object in chunks. The file of one is open only while it is read: a client that takes nothing
+    /// more keeps none.
+    pub(crate) fn chunks(
+        self,
+        at: Path,
+        range: Range<u64>,
+    ) -> impl Stream<Item = Result<Bytes, MediaStoreError>> + Send {
+        let chunks = stream::iter(range.clone().step_by(CHUNK_BYTES));
+        chunks.then(move |start| {
+            let (store, at) = (Arc::clone(&self.0), at.clone());
+            let chunk = start..range.end.min(start.saturating_add(CHUNK_BYTES as u64));
+            async move { store.get_range(&at, chunk).await.map_err(failed) }
+        })
+    }
+
     pub(crate) async fn remove_copy(
         &self,
         key: &MediaKey,
@@ -88,12 +110,30 @@ impl MediaObjects {
         Ok(())
     }
 
+    /// Deletes the uploads that arrived before a time; returns their number.
+    pub(crate) async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError> {
+        let before = i64::try_from(before.ms()).unwrap_or(i64::MAX);
+        let mut uploads = self.0.list(Some(&uploads_path()?));
+        let mut swept = 0;
+        while let Some(upload) = uploads.try_next().await.map_err(failed)? {
+            if upload.last_modified.timestamp_millis() < before {
+                self.delete(&upload.location).await?;
+                swept += 1;
+            }
+        }
+        Ok(swept)
+    }
+
     async fn delete(&self, at: &Path) -> Result<(), MediaStoreError> {
         match self.0.delete(at).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(failed(error)),
         }
     }
+}
+
+pub(crate) fn uploads_path() -> Result<Path, MediaStoreError> {
+    parse_path(UPLOADS)
 }
 
 pub(crate) fn upload_path(key: &MediaKey) -> Result<Path, MediaStoreError> {
@@ -108,11 +148,59 @@ pub(crate) fn copy_path(key: &MediaKey, copy: &str) -> Result<Path, MediaStoreEr
     parse_path(&format!("{COPIES}/{key}/{copy}"))
 }
 
+/// Probes are among the uploads, where they are swept if a process dies before it deletes them.
+pub(crate) fn probe_path(name: &str) -> Result<Path, InvalidPath> {
+    Path::parse(format!("{UPLOADS}/{PROBES}/{name}"))
+}
+
+pub(crate) fn probe_copy_path(name: &str) -> Result<Path, InvalidPath> {
+    Path::parse(format!("{COPIES}/{PROBES}/{name}"))
+}
+
+pub(crate) fn probes_path() -> Result<Path, InvalidPath> {
+    Path::parse(format!("{UPLOADS}/{PROBES}"))
+}
+
 /// Keys contain no `..`, and this accepts no path with one.
 fn parse_path(path: &str) -> Result<Path, MediaStoreError> {
     Path::parse(path).map_err(failed)
 }
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> MediaStoreError {
-    MediaStoreError(error.to_string())
+    MediaStoreError::Failed(error.to_string())
+}
+
+/// Maps the error of a write, which may say that the volume is full.
+pub(crate) fn write_failed(error: Error) -> MediaStoreError {
+    let is_full = |error: &(dyn StdError + 'static)| {
+        error.downcast_ref::<io::Error>().is_some_and(|error| {
+            matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+        })
+    };
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(&error);
+    while let Some(error) = cause {
+        if is_full(error) {
+            return MediaStoreError::Full;
+        }
+        cause = error.source();
+    }
+    failed(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_volume_is_told_from_other_failures() {
+        let failed = |kind: ErrorKind| {
+            let source = Box::new(io::Error::other(io::Error::from(kind)));
+            write_failed(Error::Generic { store: "LocalFileSystem", source })
+        };
+        for full in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+            assert!(matches!(failed(full), MediaStoreError::Full), "{full}");
+        }
+        let denied = failed(ErrorKind::PermissionDenied);
+        assert!(matches!(denied, MediaStoreError::Failed(_)), "{denied}");
+    }
 }

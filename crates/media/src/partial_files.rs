@@ -3,12 +3,13 @@
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use object_store::local::LocalFileSystem;
 use roundtable_domain::MediaStoreError;
-use roundtable_model::MediaKey;
+use roundtable_model::{MediaKey, Time};
 
-use crate::objects::{copies_path, failed, upload_path};
+use crate::objects::{copies_path, failed, upload_path, uploads_path};
 
 /// Separates a file's name from the suffix of its partial files; never part of a key.
 const SUFFIX_MARK: char = '#';
@@ -34,6 +35,41 @@ impl PartialFiles {
         };
         tokio::task::spawn_blocking(clear).await.map_err(failed)?.map_err(failed)
     }
+
+    /// Removes the partial files of all uploads that were last written before a time; returns their
+    /// number.
+    pub(crate) async fn sweep(&self, before: Time) -> Result<usize, MediaStoreError> {
+        let uploads = self.0.path_to_filesystem(&uploads_path()?).map_err(failed)?;
+        let before = UNIX_EPOCH + Duration::from_millis(before.ms());
+        let swept = tokio::task::spawn_blocking(move || sweep(&uploads, before)).await;
+        swept.map_err(failed)?.map_err(failed)
+    }
+}
+
+/// Removes the partial files of a directory, and of those in it, that were last written before a time;
+/// returns their number.
+fn sweep(at: &Path, before: SystemTime) -> io::Result<usize> {
+    let entries = match std::fs::read_dir(at) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        entries => entries?,
+    };
+    let mut swept = 0;
+    for entry in entries {
+        let entry = entry?;
+        // Whatever is gone by now needs no sweep.
+        let Ok(metadata) = entry.metadata() else { continue };
+        if metadata.is_dir() {
+            swept += sweep(&entry.path(), before)?;
+        } else if entry.file_name().to_string_lossy().contains(SUFFIX_MARK)
+            && metadata.modified()? < before
+        {
+            match std::fs::remove_file(entry.path()) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => swept += 1,
+            }
+        }
+    }
+    Ok(swept)
 }
 
 /// Removes matching files, and the directory once it is empty.

@@ -51,6 +51,8 @@ pub(crate) struct EntityAst {
     pub(crate) parts: Vec<PartAst>,
     /// The fields that name its owners.
     pub(crate) owners: Vec<Ident>,
+    /// The functions that upgrade items, from the first shape to the current one.
+    pub(crate) upgrades: Vec<Ident>,
     pub(crate) keys: Vec<KeyAst>,
 }
 

@@ -74,15 +74,19 @@ fn fields(input: &DeriveInput) -> Result<&Punctuated<Field, Token![,]>> {
 }
 
 const TYPE: &str = "type";
+const SHAPE: &str = "shape";
 
-/// Returns the fields in the order items store them, by ascending attribute name: those before
-/// `type`, and those after it.
-fn sorted<'a>(
+/// Returns code for each field, and for other attributes, in the order in which items store them: by
+/// ascending attribute name.
+fn in_item_order<'a>(
     fields: &'a [StructField<'a>],
-) -> (Vec<&'a StructField<'a>>, Vec<&'a StructField<'a>>) {
-    let mut sorted: Vec<&StructField<'_>> = fields.iter().collect();
-    sorted.sort_by_key(|field| &field.attribute);
-    sorted.into_iter().partition(|field| field.attribute.as_str() < TYPE)
+    of_field: impl Fn(&'a StructField<'a>) -> TokenStream,
+    others: impl IntoIterator<Item = (&'a str, TokenStream)>,
+) -> TokenStream {
+    let fields = fields.iter().map(|field| (field.attribute.as_str(), of_field(field)));
+    let mut all: Vec<_> = fields.chain(others).collect();
+    all.sort_by_key(|(attribute, _)| *attribute);
+    all.into_iter().map(|(_, code)| code).collect()
 }
 
 fn writes(fields: &[StructField<'_>], part: bool) -> TokenStream {
@@ -91,13 +95,16 @@ fn writes(fields: &[StructField<'_>], part: bool) -> TokenStream {
         let slot = slot(attribute);
         quote!(::roundtable_model::Attribute::fill(&self.#field, #slot);)
     };
-    let (before, after) = sorted(fields);
-    let (before, after) = (before.into_iter().map(write), after.into_iter().map(write));
-    let entity = (!part).then(|| {
-        let slot = slot(TYPE);
-        quote!(#slot.text(<Self as ::roundtable_model::Entity>::SHAPE.name);)
-    });
-    quote!(#(#before)* #entity #(#after)*)
+    let (shape_slot, type_slot) = (slot(SHAPE), slot(TYPE));
+    let entity = quote!(<Self as ::roundtable_model::Entity>::SHAPE);
+    // The first shape is not written: most entities have only that one.
+    let shape = quote! {
+        if const { #entity.number() > 1 } {
+            #shape_slot.number(const { #entity.number() });
+        }
+    };
+    let others = [(SHAPE, shape), (TYPE, quote!(#type_slot.text(#entity.name);))];
+    in_item_order(fields, write, others.into_iter().filter(|_| !part))
 }
 
 /// Reads in one pass over the item: decoding a page must not cost more than finding it.
@@ -112,19 +119,17 @@ fn reads(fields: &[StructField<'_>]) -> TokenStream {
         let found = found(field);
         quote!(#field: ::roundtable_model::read_field(#attribute, #found)?)
     };
-    let (before, after) = sorted(fields);
-    let (before, after) = (before.into_iter().map(find), after.into_iter().map(find));
+    let others = [(SHAPE, quote!(from.find_shape();)), (TYPE, quote!(from.find_type();))];
+    let found = in_item_order(fields, find, others);
     let fields = fields.iter().map(read);
     quote! {
-        #(#before)*
-        from.find_type();
-        #(#after)*
+        #found
         ::std::result::Result::Ok(Self { #(#fields),* })
     }
 }
 
 /// Constants such as `Follow::STATUS`, which name fields in patches and conditions and know whether
-/// a key depends on the field.
+/// a patch may change the field.
 fn constants(name: &Ident, fields: &[StructField<'_>]) -> TokenStream {
     let each = fields.iter().map(|StructField { field, attribute, kind, .. }| {
         let (constant, text) = (constant(field), field.to_string());
@@ -134,7 +139,7 @@ fn constants(name: &Ident, fields: &[StructField<'_>]) -> TokenStream {
             pub const #constant: ::roundtable_model::Field<
                 #name,
                 #kind,
-                { <#name as ::roundtable_model::Entity>::SHAPE.in_key(#text) },
+                { <#name as ::roundtable_model::Entity>::SHAPE.is_written_whole(#text) },
             > = ::roundtable_model::Field::new(#attribute);
         }
     });
@@ -149,7 +154,8 @@ fn struct_field(field: &Field) -> Result<StructField<'_>> {
     for given in field.attrs.iter().filter(|given| given.path().is_ident("attribute")) {
         attribute = given.parse_args::<LitStr>()?.value();
     }
-    let reserved = [TYPE, "PK", "SK"].contains(&attribute.as_str()) || attribute.starts_with("GSI");
+    let reserved =
+        [TYPE, SHAPE, "PK", "SK"].contains(&attribute.as_str()) || attribute.starts_with("GSI");
     if reserved {
         let problem = format!("the attribute name {attribute:?} is reserved: choose another one");
         return Err(Error::new_spanned(name, problem));

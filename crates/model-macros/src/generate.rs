@@ -97,7 +97,8 @@ pub(crate) fn stubs(table: &TableAst) -> TokenStream {
                 const SHAPE: &'static ::roundtable_model::shape::EntityShape =
                     &::roundtable_model::shape::EntityShape {
                         name: #text, doc: "", identity: &[], parts: &[], owners: &[], keys: &[],
-                        fields: &[],
+                        fields: &[], upgrades: &[],
+                        rewrite: |item| ::std::result::Result::Ok(::std::clone::Clone::clone(item)),
                     };
 
                 fn key(&self) -> ::roundtable_model::EntityKey<Self> {

@@ -16,6 +16,8 @@ use crate::ast::{
 mod word {
     syn::custom_keyword!(table);
     syn::custom_keyword!(of);
+    syn::custom_keyword!(upgraded);
+    syn::custom_keyword!(by);
     syn::custom_keyword!(streamed);
     syn::custom_keyword!(ordered);
     syn::custom_keyword!(access_patterns);
@@ -98,6 +100,9 @@ impl Parse for EntityAst {
         let parts = plus.map(|_| listed(input)).transpose()?.unwrap_or_default();
         let of = input.parse::<Option<word::of>>()?;
         let owners = of.map(|_| listed(input)).transpose()?.unwrap_or_default();
+        let upgraded = input.parse::<Option<word::upgraded>>()?;
+        let upgraded = upgraded.map(|_| input.parse::<word::by>()).transpose()?;
+        let upgrades = upgraded.map(|_| listed(input)).transpose()?.unwrap_or_default();
         let body;
         braced!(body in input);
         let mut named = Vec::new();
@@ -112,7 +117,7 @@ impl Parse for EntityAst {
         while !body.is_empty() {
             keys.push(key(&body, &named)?);
         }
-        Ok(Self { doc, name, identity, parts, owners, keys })
+        Ok(Self { doc, name, identity, parts, owners, upgrades, keys })
     }
 }
 

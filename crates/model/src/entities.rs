@@ -18,7 +18,7 @@ mod posts;
 mod quests;
 mod reactions;
 
-pub use accounts::{ApiKey, Credential, Idempotency, Invitation, Session};
+pub use accounts::{ApiKey, Credential, Device, Idempotency, Identity, Invitation, Session};
 pub use activities::{Activity, ActorHead, FeedHorizon, FeedItem, Interval, ObjectRef, Promotion};
 pub use assistance::{AssistHelper, AssistMsg, AssistThread};
 pub use chat::{Message, Room, RoomHead, RoomMember};

@@ -9,6 +9,7 @@ use roundtable_table::{
 
 use crate::error::display_key;
 use crate::shape::{EntityShape, FieldShape, Index};
+use crate::upgrade::SHAPE;
 use crate::{Attribute, Error, InvalidField, InvalidValue, Patch, Result};
 
 pub const TYPE: &str = "type";
@@ -30,17 +31,23 @@ pub trait Fields: Sized {
 pub struct ItemReader<'a> {
     entries: Entries<'a>,
     entity: Option<ValueRef<'a>>,
+    shape: Option<ValueRef<'a>>,
 }
 
 impl<'a> ItemReader<'a> {
     pub(crate) const fn new(entries: Entries<'a>) -> Self {
-        Self { entries, entity: None }
+        Self { entries, entity: None, shape: None }
     }
 
     /// Returns the attribute `name`. Names must be passed in ascending order; attributes in between
     /// are skipped unread.
     pub fn find(&mut self, name: &str) -> Option<ValueRef<'a>> {
         self.entries.seek(name)
+    }
+
+    /// Reads the number of the shape, in its alphabetical position among the fields.
+    pub fn find_shape(&mut self) {
+        self.shape = self.entries.seek(SHAPE);
     }
 
     /// Reads the type, in its alphabetical position among the fields.
@@ -54,13 +61,17 @@ pub trait FromItem: Fields {
     const ENTITY: &'static EntityShape;
     const IS_VIEW: bool;
 
-    /// Reads an item. An error names the entity, key and field.
+    /// Reads an item, of this shape or an older one. An error names the entity, key and field.
     fn from_item(item: &Item) -> Result<Self> {
         let entity = Self::ENTITY.name;
         let mut reader = ItemReader::new(item.iter());
         let read = Self::read(&mut reader);
         let found = match reader.entity {
             Some(ValueRef::S(found)) if found == entity => {
+                let read = match Self::ENTITY.upgraded(item, reader.shape)? {
+                    None => read,
+                    Some(upgraded) => Self::read(&mut ItemReader::new(upgraded.iter())),
+                };
                 return read.map_err(|error| error.of(entity, &key_of(item)));
             }
             Some(ValueRef::S(found)) => InvalidValue::new("", found).found,

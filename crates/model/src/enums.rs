@@ -150,15 +150,24 @@ text_enums! {
     NotificationKind {
         Follow = "follow", FollowRequest = "follow_request", Like = "like", Comment = "comment",
         Mention = "mention", Share = "share", Message = "message", Group = "group", Quest = "quest",
-        Reminder = "reminder", Moderation = "moderation",
+        Reminder = "reminder", Moderation = "moderation", ApiKey = "api_key",
     }
     /// A counter of a user.
     UserCount {
         Followers = "FOLLOWERS", Following = "FOLLOWING", Posts = "POSTS", Xp = "XP",
-        Unread = "UNREAD",
+        Unread = "UNREAD", MediaBytes = "MEDIA_BYTES", PendingUploads = "PENDING_UPLOADS",
     }
     /// The subject that sign-in attempts are counted by.
-    LoginKey { Email = "EMAIL", Ip = "IP" }
+    LoginKey {
+        // All strangers who try to sign in to one account, and all of one network.
+        Email = "EMAIL", Ip = "IP",
+        // The strangers of one network who try to sign in to one account.
+        EmailFromIp = "EMAIL_FROM_IP",
+        // A device that the user has signed in on before.
+        Device = "DEVICE",
+        // A user who is signed in and repeats the password.
+        User = "USER",
+    }
     UploadState { Pending = "pending", Complete = "complete" }
     /// The kind of object that a file belongs to.
     MediaUse { Post = "post", Activity = "activity", Profile = "profile" }

@@ -17,6 +17,12 @@ pub enum Error {
     /// A stored item has another type than its key implies.
     #[error("expected {entity} at {key}, found {found}")]
     UnexpectedType { entity: &'static str, key: String, found: String },
+    /// An item that a newer version of this program has written.
+    #[error(
+        "{entity} at {key} has shape {shape}, and this version knows shapes up to {known}: a newer version \
+         has written it; use that version"
+    )]
+    NewerShape { entity: &'static str, key: String, shape: u64, known: u64 },
     /// A cursor of another query, or one that this crate did not issue.
     #[error("this cursor does not continue `{pattern}`: {reason}")]
     InvalidCursor { pattern: &'static str, reason: &'static str },

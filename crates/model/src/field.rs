@@ -11,7 +11,8 @@ use crate::entity::{key_of, read_field};
 use crate::shape::KeyTemplate;
 use crate::{Attribute, Entity, FromItem, Result};
 
-/// A field of an entity. `KEYED` is whether a key depends on it; a patch accepts only other fields.
+/// A field of an entity. `KEYED` is whether a key depends on it, or the entity has older shapes; a
+/// patch accepts only other fields.
 pub struct Field<E, T, const KEYED: bool> {
     attribute: &'static str,
     of: PhantomData<fn() -> (E, T)>,

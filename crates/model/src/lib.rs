@@ -34,6 +34,7 @@ mod read;
 pub mod samples;
 pub mod shape;
 mod time;
+mod upgrade;
 
 pub use roundtable_table as table;
 

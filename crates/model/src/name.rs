@@ -15,6 +15,7 @@ use std::str::FromStr;
 use self::rule::NameRule;
 use crate::attribute::{InvalidValue, TextValue, text_like};
 use crate::part::KeyPart;
+use crate::{DeviceId, UserId};
 
 pub use self::caller::RequestCaller;
 
@@ -117,8 +118,12 @@ names! {
         .refusing(rule::not_a_path);
     /// The id that a client gives to a request.
     RequestId: NameRule::exact("a request's id of 1 to 128 characters", 128);
-    /// The subject of sign-in attempts: an e-mail address or a network address.
-    LoginName: NameRule::folding("an e-mail or network address", 254);
+    /// The subject of sign-in attempts: an e-mail address, a network address, both, or a device.
+    LoginName: NameRule::folding("an e-mail or network address", 320);
+    /// The name of an external issuer of identities, usually its URL: the `iss` of its tokens.
+    IssuerName: NameRule::exact("an issuer of at most 200 characters", 200);
+    /// The id that an issuer gives a person: the `sub` of its tokens.
+    IssuerSubject: NameRule::exact("an issuer's subject of at most 255 characters", 255);
     /// The name of a job queue.
     Queue: NameRule::token("the name of a queue", 64).refusing(rule::not_a_word);
     /// The name of a stream processor.
@@ -179,7 +184,29 @@ impl From<IpAddr> for LoginName {
     }
 }
 
-const _: () = assert!(Email::CHARS_MAX <= LoginName::CHARS_MAX);
+impl From<&UserId> for LoginName {
+    fn from(user: &UserId) -> Self {
+        Self(user.to_string().into())
+    }
+}
+
+impl From<(&UserId, &DeviceId)> for LoginName {
+    fn from((user, device): (&UserId, &DeviceId)) -> Self {
+        Self(format!("{user} {device}").into())
+    }
+}
+
+impl From<(&Email, Option<IpAddr>)> for LoginName {
+    /// The strangers of a network who try to sign in to an account; without an address they are in this process.
+    fn from((email, address): (&Email, Option<IpAddr>)) -> Self {
+        let network = address.map(|address| address.to_canonical().to_string());
+        Self(format!("{email} {}", network.as_deref().unwrap_or("local")).into())
+    }
+}
+
+/// The characters of the longest IPv6 address.
+const ADDRESS_CHARS_MAX: usize = 39;
+const _: () = assert!(Email::CHARS_MAX + 1 + ADDRESS_CHARS_MAX <= LoginName::CHARS_MAX);
 
 /// Compares two parts as keys do.
 fn cmp_in_key<T: KeyPart>(one: &T, other: &T) -> Ordering {

@@ -85,7 +85,8 @@ impl<E> From<Patch<E>> for Write {
 /// Changes an item from `before` to `after`, including index keys. It fails if the item no longer
 /// has the version of `before`, and increments the version; the version of `after` is ignored.
 ///
-/// Only differences are written, so a concurrent patch of other fields is not undone.
+/// Only differences are written, so a concurrent patch of other fields is not undone. An entity with
+/// older shapes has no patches, and is written whole.
 pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
     let (old, new) = (before.item(), after.item());
     let key = before.key().into_key();
@@ -115,6 +116,19 @@ pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
             Some(value) => update.set(name, value.to_value()),
             None => update.remove(name),
         };
+    }
+    if !E::SHAPE.upgrades.is_empty() {
+        let is_missing = |name: &str| {
+            name != VERSION && !is_key(&Index::ALL, name) && old.get(name) == new.get(name)
+        };
+        for (name, value) in new.iter().filter(|(name, _)| is_missing(name)) {
+            update = update.set(name, value.to_value());
+        }
+        // An older form of an absent field must not be taken for a new one.
+        let is_absent = |name: &str| old.get(name).is_none() && new.get(name).is_none();
+        for field in E::SHAPE.fields.iter().filter(|field| is_absent(field.attribute)) {
+            update = update.remove(field.attribute);
+        }
     }
     if moved {
         return Err(refused(Index::Main.partition_attribute()));

@@ -23,8 +23,8 @@ pub use goals::{goal, milestone, quest, quest_step, task, xp_entry};
 pub use groups::{company, group, group_counter, group_member, offer};
 pub use ops::{checkpoint, dead_letter, job, login_attempt, sealed_key, webhook};
 pub use people::{
-    api_key, block, credential, email_lock, follow, handle_lock, idempotency, invitation,
-    nick_lock, session, user, user_counter,
+    api_key, block, credential, device, email_lock, follow, handle_lock, idempotency, identity,
+    invitation, nick_lock, session, user, user_counter,
 };
 pub use posts::{post, post_counter, post_summary, scores};
 pub use reactions::{

@@ -2,28 +2,29 @@
 //!
 //! `(…)` are the parts of the primary key, `+ (…)` the other fields that index keys depend on: `?`
 //! may be absent, `mut` may change (by a rekey, which rewrites the index). `of (…)` are the fields
-//! that name its owners: the item is removed with any of them. A template names fields, or a method
+//! that name its owners: the item is removed with any of them. `upgraded by (…)` names the functions
+//! that upgrade older items, from the first shape to the current one. A template names fields, or a method
 //! of one (`{created_at:day}`); `[#{shard}]` is empty for shard 0 and `#n` for the others. A key
 //! `if …` exists only if the condition holds. Parts never contain a `#`. `ordered` names the entity
 //! whose items the embedded store also keeps in the order of their sort keys, across partitions.
 
 use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
-    Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, EmailLock, FeedHorizon,
-    FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency, Invitation,
-    Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock, Notification, Offer,
-    Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room, RoomHead,
-    RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter, Webhook,
-    XpEntry,
+    Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device, EmailLock,
+    FeedHorizon, FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency,
+    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock,
+    Notification, Offer, Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room,
+    RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter,
+    Webhook, XpEntry,
 };
 use crate::shape::TableShape;
 use crate::{
-    ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompactDay, CompanyId, Days, Email,
-    EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey, LoginName,
-    MediaKey, MessageId, MilestoneId, ModerationStatus, Nickname, NotificationId, OfferId, PostId,
-    ProcessorName, Purpose, QuestId, Queue, RequestCaller, RequestId, RoomId, SessionId, Shard,
-    Shards, StreamShard, SubjectId, Tag, TaskId, ThreadId, Time, UserCount, UserId, WebhookId,
-    single_table,
+    ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompactDay, CompanyId, Days,
+    DeviceId, Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, IssuerName,
+    IssuerSubject, JobId, LoginKey, LoginName, MediaKey, MessageId, MilestoneId, ModerationStatus,
+    Nickname, NotificationId, OfferId, PostId, ProcessorName, Purpose, QuestId, Queue,
+    RequestCaller, RequestId, RoomId, SessionId, Shard, Shards, StreamShard, SubjectId, Tag,
+    TaskId, ThreadId, Time, UserCount, UserId, WebhookId, single_table,
 };
 
 single_table! {
@@ -51,8 +52,20 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     Session(user_id: UserId, id: SessionId) of (user_id) {
         main                    => "USER#{user_id}",                    "SESSION#{id}";
     }
+    /// A device that its user has signed in on.
+    Device(user_id: UserId, id: DeviceId) of (user_id) {
+        main                    => "USER#{user_id}",                    "DEVICE#{id}";
+    }
+    /// A person as an external issuer identifies them.
+    Identity(issuer: IssuerName, subject: IssuerSubject) + (user_id, created_at) of (user_id) {
+        main                    => "IDENTITY#{issuer}#{subject}",       "IDENTITY";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Identity#{created_at}";
+    }
     /// A code that lets new users sign up.
-    Invitation(code: InviteCode)  { main => "INVITE#{code}",            "INVITE"; }
+    Invitation(code: InviteCode) + (inviter_id, created_at) of (inviter_id) {
+        main                    => "INVITE#{code}",                     "INVITE";
+        gsi1                    => "USER#{inviter_id}",                 "INVITE#{created_at}#{code}";
+    }
     /// A counter of a user.
     UserCounter(user_id: UserId, counter: UserCount, shard: Shard) of (user_id) {
         main                    => "USER#{user_id}",                    "COUNTER#{counter}[#{shard}]";
@@ -259,7 +272,12 @@ access_patterns {
     credential(user: UserId)                     => main, "USER#{user}", "CREDENTIAL", strong -> Credential;
     sessions(user: UserId)                       => main, "USER#{user}", begins "SESSION#", asc, strong -> Session;
     session(user: UserId, id: SessionId)         => main, "USER#{user}", "SESSION#{id}", strong -> Session;
+    devices(user: UserId)                        => main, "USER#{user}", begins "DEVICE#", asc, strong -> Device;
+    device(user: UserId, id: DeviceId)           => main, "USER#{user}", "DEVICE#{id}", strong -> Device;
+    identity(issuer: IssuerName, subject: IssuerSubject) => main, "IDENTITY#{issuer}#{subject}", "IDENTITY", strong -> Identity;
+    identities_of(user: UserId)                  => gsi1, "USER#{user}", begins "ENTITY#Identity#", asc -> Identity;
     invitation(code: InviteCode)                 => main, "INVITE#{code}", "INVITE", strong -> Invitation;
+    invitations_by(user: UserId)                 => gsi1, "USER#{user}", begins "INVITE#", desc -> Invitation;
     api_keys(user: UserId)                       => main, "USER#{user}", begins "APIKEY#", asc, strong -> ApiKey;
     api_key(user: UserId, id: ApiKeyId)          => main, "USER#{user}", "APIKEY#{id}", strong -> ApiKey;
     /// The counters of a user.
@@ -373,6 +391,7 @@ access_patterns {
     tag_refs(tags: [Tag], shards: Shards, entity: EntityKind, id: SubjectId) => main, "TAG#{tags}[#{shards}]", "{entity}#{id}", strong -> TagRef;
     notifications(user: UserId, at: Span<Time>)  => main, "NOTIF#{user}", within "TS#{at}", desc, strong -> Notification;
     upload(user: UserId, key: MediaKey)          => main, "USER#{user}", "UPLOAD#{key}", strong -> Upload;
+    uploads(user: UserId)                        => main, "USER#{user}", begins "UPLOAD#", asc -> Upload;
     /// The outcome of a request.
     outcome(caller: RequestCaller, request: RequestId)  => main, "IDEMP#{caller}#{request}", "IDEMP", strong -> Idempotency;
     audit(days: Days, shards: Shards)            => main, "AUDIT#{days}[#{shards}]", all, desc -> Audit;
@@ -393,7 +412,7 @@ together {
 accepted {
     hot Comment.main, Like.main, Share.main, CommentLike.main, Report.main => "One post takes 500 such transactions a second and can be read with one query; shards can be added later.";
     hot PostCounter.main, CommentCounter.main => "Counted from the stream and aggregated per batch: one write for many reactions.";
-    hot UserCounter.main => "500 new followers of one user a second; FOLLOWERS has shards, between which DynamoDB splits a partition that stays hot. UNREAD is counted from the stream and may lag.";
+    hot UserCounter.main => "500 new followers of one user a second; FOLLOWERS has shards, between which DynamoDB splits a partition that stays hot. UNREAD is counted from the stream and may lag. MEDIA_BYTES and PENDING_UPLOADS change with the uploads of one user.";
     hot Notification.main => "Written from the stream: beyond 500 a second for one user they are delayed, and no request waits for them; shards can be added later.";
     hot FeedItem.main => "Only activities of promoted actors that one user follows: far fewer than a partition takes.";
     hot GroupMember.main, GroupCounter.main => "500 users joining one group a second; a membership check stays one read.";
@@ -406,7 +425,8 @@ accepted {
     hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; the number of shards is a setting, which can be raised at any time.";
     unbounded Goal.main, Task.main, Task.gsi1, Milestone.main, Quest.main, QuestStep.main, XpEntry.main => "Created by hand by one user, who may keep them.";
     unbounded ApiKey.main => "Created by hand by one user, and limited by the accounts service.";
-    unbounded Upload.main => "Uploads that do not arrive or are not attached expire; the others are few, and read by key only.";
+    unbounded Invitation.gsi1 => "Created by hand by one user; those of users without a staff role are limited by the accounts service.";
+    unbounded Upload.main => "Uploads that do not arrive or are not attached expire, and their bytes have a quota; only `verify` lists them.";
     unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
     unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can have a ttl.";
     unbounded TagRef.main => "Deleted with its object, and a popular tag has shards.";
@@ -423,7 +443,6 @@ accepted {
     mutable-key ModerationCase.gsi2 => "The queue is read by status, and a case changes its status a few times at most.";
     mixed-roles Follow.gsi1, Block.gsi1 => "Each is read by its own prefix; no pattern reads a user's whole partition.";
     unowned EmailLock.main, NickLock.main, HandleLock.main => "Deleting the account releases its names.";
-    unowned Invitation.main => "It outlives its inviter, and carries only the inviter's id.";
     unowned ModerationCase.main => "Its id is that of its post or comment, and it is removed with either.";
     unowned TagRef.main => "Removed with the tagged object, whose tags lead to it.";
     unowned Audit.main => "The audit log is kept.";
@@ -436,9 +455,9 @@ accepted {
     type-before-time User.gsi1 => "One kind at a time is read far more often; entity_timeline merges them all.";
 }
 
-/// Failed sign-ins, by account and by address; a separate table, so that they are not in the stream.
+/// Failed sign-ins, by account, network and device; a separate table, so that they are not in the stream.
 table LoginAttempts "gg_login_attempts" {
-    /// Failed sign-ins of one account, or from one address, in one time window.
+    /// Failed sign-ins to one account, from one network or of one device, in one time window.
     LoginAttempt(kind: LoginKey, subject: LoginName, window: Time) {
         main                    => "{kind}#{subject}",                  "WINDOW#{window}";
     }

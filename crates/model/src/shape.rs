@@ -5,9 +5,10 @@
 
 use std::fmt;
 
-use roundtable_table::{KeyDefinition, TableDefinition};
+use roundtable_table::{Item, KeyDefinition, TableDefinition};
 
-use crate::OwnerKind;
+pub use crate::upgrade::ShapeUpgrade;
+use crate::{OwnerKind, Result};
 
 /// The page size of patterns that do not state one.
 pub const PAGE_ITEMS_DEFAULT: usize = 20;
@@ -72,6 +73,7 @@ pub enum Index {
 }
 
 impl Index {
+    pub const ALL: [Self; 4] = [Self::Main, Self::Gsi1, Self::Gsi2, Self::Gsi3];
     pub const SECONDARY: [Self; 3] = [Self::Gsi1, Self::Gsi2, Self::Gsi3];
 
     /// Returns the index's name in the table's definition; `None` for the table itself.
@@ -123,8 +125,12 @@ pub struct EntityShape {
     pub owners: &'static [OwnerShape],
     /// The keys: the primary key first, then those of the indexes.
     pub keys: &'static [KeyShape],
-    /// The attributes, without `type` and the key attributes.
+    /// The attributes, without `type`, `shape` and the key attributes.
     pub fields: &'static [FieldShape],
+    /// The upgrades of older items, from the first shape to the current one.
+    pub upgrades: &'static [ShapeUpgrade],
+    /// Reads an item of any known shape, and returns it in the current one.
+    pub rewrite: fn(&Item) -> Result<Item>,
 }
 
 impl EntityShape {
@@ -142,7 +148,13 @@ impl EntityShape {
         self.fields.iter().any(|field| field.attribute == TTL && !field.optional)
     }
 
-    /// Returns whether a key depends on the field called `name`, so that a patch cannot change it.
+    /// Returns whether a patch cannot change the field called `name`: a key depends on it, or older
+    /// items may store it in another form.
+    pub const fn is_written_whole(&self, name: &str) -> bool {
+        !self.upgrades.is_empty() || self.in_key(name)
+    }
+
+    /// Returns whether a key depends on the field called `name`.
     pub const fn in_key(&self, name: &str) -> bool {
         let mut identity = self.identity;
         while let [part, rest @ ..] = identity {

@@ -23,6 +23,7 @@ fn mistakes_in_the_schema_do_not_compile() {
         "unordered_list",
         "rekeyed_without_a_version",
         "patch_of_a_field_in_a_key",
+        "patch_of_an_entity_with_older_shapes",
         "days_not_in_time_order",
         "predicate_that_sees_an_undeclared_field",
         "unpadded_number_in_a_key",

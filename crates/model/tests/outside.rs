@@ -3,10 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use roundtable_model::table::{Item, Value, item};
+use std::sync::Arc;
+
+use roundtable_conformance::Reference;
+use roundtable_model::table::{Attributes, Get, Item, ManualClock, Put, Store, Value, item};
 use roundtable_model::{
-    Entity, Fields, FollowStatus, FromItem, Nickname, Tag, Time, UserId, nested, rekey,
-    single_table,
+    Entity, Fields, FollowStatus, FromItem, InvalidField, InvalidValue, Nickname, Tag, Time,
+    UserId, nested, rekey, single_table,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
@@ -31,14 +34,49 @@ pub struct Visit {
     pub status: FollowStatus,
 }
 
+/// Its first shape had its tags in one text, and the second a name instead of a title.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+pub struct Note {
+    pub user_id: UserId,
+    pub begun_at: Time,
+    pub status: FollowStatus,
+    pub tags: Vec<Tag>,
+    pub title: String,
+    pub version: u64,
+}
+
+impl Note {
+    fn split_tags(item: &mut Attributes) -> Result<(), InvalidField> {
+        let Some(Value::S(tags)) = item.get("tags") else {
+            let reason = InvalidValue::new("tags in one text", "something else");
+            return Err(InvalidField { field: "tags", reason });
+        };
+        let tags = Value::list(tags.split(',').map(Value::from).collect::<Vec<_>>());
+        item.insert("tags".into(), tags);
+        Ok(())
+    }
+
+    fn name_becomes_title(item: &mut Attributes) -> Result<(), InvalidField> {
+        if let Some(name) = item.remove("name") {
+            item.insert("title".into(), name);
+        }
+        Ok(())
+    }
+}
+
 single_table! {
 table Town "outside" (gsi1) streamed {
     Visit(user_id: UserId) + (begun_at, mut status) {
         main => "USER#{user_id}", "VISIT";
         gsi1 => "VISITS#{status}", "{begun_at}#{user_id}";
     }
+    Note(user_id: UserId) + (begun_at, mut status) upgraded by (split_tags, name_becomes_title) {
+        main => "USER#{user_id}", "NOTE";
+        gsi1 => "NOTES#{status}", "{begun_at}#{user_id}";
+    }
 }
 access_patterns {
+    note(user: UserId) => main, "USER#{user}", "NOTE", strong -> Note;
     visit(user: UserId) => main, "USER#{user}", "VISIT", strong -> Visit;
 }
 }
@@ -124,4 +162,95 @@ fn a_rekey_writes_differences_and_every_index_key() {
 fn a_table_has_its_shape() {
     assert_eq!(Town::SHAPE.name, "outside");
     assert_eq!(Visit::SHAPE.fields.len(), 7);
+}
+
+fn note() -> Note {
+    Note {
+        user_id: "ana".parse().unwrap(),
+        begun_at: Time::EPOCH,
+        status: FollowStatus::Pending,
+        tags: vec!["Sunrise".parse().unwrap(), "Sunset".parse().unwrap()],
+        title: "The hill".into(),
+        version: 3,
+    }
+}
+
+/// The item of a note in each of its shapes, the oldest first.
+fn all_shapes() -> [Item; 3] {
+    let first = item! {
+        "GSI1PK" => "NOTES#pending",
+        "GSI1SK" => "1970-01-01T00:00:00.000Z#ana",
+        "PK" => "USER#ana",
+        "SK" => "NOTE",
+        "begunAt" => "1970-01-01T00:00:00.000Z",
+        "name" => "The hill",
+        "status" => "pending",
+        "tags" => "Sunrise,Sunset",
+        "type" => "Note",
+        "userId" => "ana",
+        "version" => 3,
+    };
+    let second = first.with("shape", 2).with("tags", Value::list(["Sunrise", "Sunset"]));
+    [first, second, note().item()]
+}
+
+#[test]
+fn items_of_older_shapes_are_upgraded_when_they_are_read() {
+    assert_eq!(Note::SHAPE.number(), 3);
+    for item in all_shapes() {
+        assert_eq!(Note::from_item(&item).unwrap(), note(), "{item:?}");
+        assert_eq!((Note::SHAPE.rewrite)(&item).unwrap(), note().item(), "{item:?}");
+    }
+    assert_eq!(all_shapes().map(|item| Note::SHAPE.is_older(&item)), [true, true, false]);
+    assert_eq!(note().item().number("shape"), Some(3.into()));
+    assert_eq!(visit().item().get("shape"), None, "an entity of one shape stores no number");
+}
+
+/// An older program must not misread an item, nor write it without what it does not know.
+#[test]
+fn an_item_of_a_newer_shape_is_refused() {
+    let refused = |result: Option<roundtable_model::Error>| result.unwrap().to_string();
+    assert_eq!(
+        refused(Note::from_item(&note().item().with("shape", 4)).err()),
+        "Note at USER#ana / NOTE has shape 4, and this version knows shapes up to 3: a newer version \
+         has written it; use that version"
+    );
+    let newer = visit().item().with("shape", 2);
+    let of_visit = "Visit at USER#ana / VISIT has shape 2, and this version knows shapes up to 1";
+    assert!(refused(Visit::from_item(&newer).err()).starts_with(of_visit));
+    assert!(refused(Visit::SHAPE.check_known(&newer).err()).starts_with(of_visit));
+    assert!(refused((Visit::SHAPE.rewrite)(&newer).err()).starts_with(of_visit));
+    assert_eq!(Visit::from_item(&visit().item().with("shape", 1)).unwrap(), visit());
+    assert_eq!(
+        refused(Visit::from_item(&visit().item().with("shape", "two")).err()),
+        "Visit at USER#ana / VISIT: shape: expected the number of a shape, found the text \"two\""
+    );
+    assert!(Visit::from_item(&visit().item().with("shape", 0)).is_err());
+}
+
+#[test]
+fn an_upgrade_that_fails_names_the_item_and_the_field() {
+    let [first, ..] = all_shapes();
+    let failed = Note::from_item(&first.with("tags", 5)).unwrap_err().to_string();
+    let expected = "Note at USER#ana / NOTE: tags: expected tags in one text, found something else";
+    assert_eq!(failed, expected);
+}
+
+/// Otherwise its fields would be of two shapes.
+#[tokio::test]
+async fn a_rekey_of_an_older_item_stores_the_current_shape() {
+    let store = Store::new(Reference::new(Arc::new(ManualClock::at_ms(0))));
+    let town = Town::on(store.create_table(Town::SHAPE.definition("town")).await.unwrap());
+    for older in all_shapes() {
+        town.table().put(Put::new(older)).await.unwrap();
+        let before = town.note(&"ana".parse().unwrap()).get().await.unwrap().unwrap();
+        let after = Note { status: FollowStatus::Active, ..before.clone() };
+        town.table().update(rekey(&before, &after).unwrap()).await.unwrap();
+        let read = town.table().get(Get::new(Note::at(&after.user_id)).strong()).await.unwrap();
+        let (stored, expected) = (read.item.unwrap(), Note { version: 4, ..after }.item());
+        for (name, value) in expected.iter() {
+            assert_eq!(stored.get(name), Some(value), "{name}");
+        }
+        assert_eq!(Note::from_item(&stored).unwrap().item(), expected);
+    }
 }

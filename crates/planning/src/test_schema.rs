@@ -126,6 +126,8 @@ impl EntityDraft {
             owners: leak(self.owners),
             keys: leak(self.keys),
             fields: leak(self.fields),
+            upgrades: &[],
+            rewrite: |item| Ok(item.clone()),
         }))
     }
 }

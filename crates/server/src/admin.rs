@@ -2,6 +2,8 @@
 //! its socket or the command line opens the store itself.
 
 mod disabled_media_store;
+mod identities;
+mod sign_in_locks;
 
 use roundtable_domain_macros::boxed;
 use std::path::PathBuf;
@@ -11,11 +13,15 @@ use roundtable_domain::{Accounts, Context, ContextParts, Entropy, Promotions, Se
 use roundtable_engine::{Engine, StreamHold};
 use roundtable_model::entities::DeadLetter;
 use roundtable_model::{ActorId, IdGenerator, JobId, Nickname, Queue, Role, Time};
-use roundtable_streams::{DeadLetterSubject, DeadLetters, Runner};
+use roundtable_streams::{
+    DeadLetterSubject, DeadLetters, Runner, ShapeUpgrader, UpgradeProgress, UpgradeState,
+};
 use roundtable_table::{Clock, Store, SystemClock, essential};
 use serde::{Deserialize, Serialize};
 
 use self::disabled_media_store::DisabledMediaStore;
+pub use self::identities::IdentitySummary;
+pub use self::sign_in_locks::SignInLockSummary;
 use crate::backups;
 use crate::change_forwarding::ChangeForwarder;
 use crate::stream_holds::is_known;
@@ -50,12 +56,40 @@ pub enum AdminCommand {
         subject: String,
         enabled: bool,
     },
+    /// Lists the refusals of sign-ins that are in force.
+    #[serde(rename = "locks")]
+    ListLocks {
+        /// An e-mail address or a network address [default: all].
+        key: Option<String>,
+    },
+    /// Forgets the failed sign-ins of an e-mail address or network address.
+    ClearLocks {
+        key: String,
+    },
+    /// Lists the identities at external issuers that are linked to a user.
+    #[serde(rename = "identities")]
+    ListIdentities {
+        nickname: String,
+    },
+    /// Links an identity to a user, or unlinks it.
+    LinkIdentity {
+        nickname: String,
+        /// The `iss` of its tokens.
+        issuer: String,
+        /// The `sub` of its tokens.
+        subject: String,
+        linked: bool,
+    },
     /// Lists the consumers for which the log of the embedded store is kept.
     #[serde(rename = "holds")]
     ListHolds,
     /// No longer keeps the log for a consumer, until it reports its position again.
     DropHold {
         consumer: String,
+    },
+    /// Rewrites items of older shapes, or shows how far that is.
+    Upgrade {
+        start: bool,
     },
     /// Copies the embedded store while it is in use.
     Backup {
@@ -93,6 +127,21 @@ pub enum AdminReply {
         subject: String,
         enabled: bool,
     },
+    Locks {
+        /// The first of them.
+        locks: Vec<SignInLockSummary>,
+        total: usize,
+    },
+    LocksCleared {
+        /// The counts of failures that were forgotten.
+        counts: usize,
+    },
+    Identities {
+        identities: Vec<IdentitySummary>,
+    },
+    IdentityLinked {
+        linked: bool,
+    },
     Holds {
         /// The slowest first.
         holds: Vec<HoldSummary>,
@@ -100,6 +149,7 @@ pub enum AdminReply {
     HoldDropped {
         consumer: String,
     },
+    Upgrade(UpgradeSummary),
     BackedUp {
         /// The last sequence in the copy.
         sequence: u64,
@@ -116,6 +166,27 @@ pub struct HoldSummary {
     pub behind: u64,
     /// False if this version has no such consumer.
     pub is_known: bool,
+}
+
+/// The state of an upgrade of older items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpgradeSummary {
+    NothingToUpgrade,
+    Idle,
+    UnderWay { read: u64, rewritten: u64, failed: u64 },
+}
+
+impl From<UpgradeState> for UpgradeSummary {
+    fn from(state: UpgradeState) -> Self {
+        match state {
+            UpgradeState::NothingToUpgrade => Self::NothingToUpgrade,
+            UpgradeState::Idle => Self::Idle,
+            UpgradeState::UnderWay(UpgradeProgress { read, rewritten, failed, .. }) => {
+                Self::UnderWay { read, rewritten, failed }
+            }
+        }
+    }
 }
 
 /// A dead letter, for people to read.
@@ -194,8 +265,15 @@ impl AdminService {
             AdminCommand::ShowDeadLetter { name } => self.show(&name).await,
             AdminCommand::Redrive { name, max } => self.redrive(name.as_deref(), max).await,
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
+            AdminCommand::ListLocks { key } => self.list_locks(key.as_deref()).await,
+            AdminCommand::ClearLocks { key } => self.clear_locks(&key).await,
+            AdminCommand::ListIdentities { nickname } => self.list_identities(&nickname).await,
+            AdminCommand::LinkIdentity { nickname, issuer, subject, linked } => {
+                self.link_identity(&nickname, &issuer, &subject, linked).await
+            }
             AdminCommand::ListHolds => self.holds(),
             AdminCommand::DropHold { consumer } => self.drop_hold(consumer).await,
+            AdminCommand::Upgrade { start } => self.upgrade(start).await,
             AdminCommand::Backup { into } => self.backup(into).await,
         }
     }
@@ -315,6 +393,12 @@ impl AdminService {
         Ok(AdminReply::HoldDropped { consumer })
     }
 
+    async fn upgrade(&self, start: bool) -> Result<AdminReply, String> {
+        let upgrader = ShapeUpgrader::new(&self.context);
+        let state = if start { upgrader.start().await } else { upgrader.state().await };
+        Ok(AdminReply::Upgrade(state.map_err(message)?.into()))
+    }
+
     async fn backup(&self, into: PathBuf) -> Result<AdminReply, String> {
         let Some((engine, data)) = self.embedded.clone() else {
             return Err(String::from(
@@ -325,7 +409,9 @@ impl AdminService {
             return Err(format!("{}: expected an absolute path", into.display()));
         }
         let mut unfinished = UnfinishedBackup(Some(into.clone()));
-        let copied = tokio::task::spawn_blocking(move || backups::backup(&engine, &data, &into));
+        let media = backups::media_directory(&data, &self.context.settings().media);
+        let copied =
+            tokio::task::spawn_blocking(move || backups::backup(&engine, &data, &media, &into));
         let copied = copied.await;
         unfinished.0 = None;
         let sequence = copied.map_err(message)?.map_err(message)?;

@@ -9,15 +9,10 @@ use roundtable_domain::Code;
 use roundtable_graphql::{Answer, OperationType};
 use roundtable_interface::ApiError;
 
-use crate::client_key::ClientKey;
+use crate::client_key::{CLIENT_SHARE, ClientShares, GROUP_SHARE, ShareKey};
 
-/// An account, and a network without one, may hold this part of the budget.
-pub(crate) const CLIENT_SHARE: usize = 4;
-/// All accounts of a network may hold this part.
-const NETWORK_SHARE: usize = 2;
-/// All anonymous clients together may hold this part.
-const ANONYMOUS_SHARE: usize = 2;
-/// This part is for short answers alone, so that a few clients with long ones do not end all service.
+/// This part of the budget is for short answers alone, and the same in the share of a group, so that a few
+/// clients with long ones do not end all service, or that of their network.
 const SHORT_SHARE: usize = 8;
 const SHORT_BYTES_MAX: usize = 64 << 10;
 
@@ -29,15 +24,17 @@ pub(crate) struct AnswerBudget(Arc<Mutex<AnswerBytes>>);
 struct AnswerBytes {
     max: usize,
     used: usize,
-    anonymous: usize,
-    by_client: HashMap<ClientKey, usize>,
+    by_share: HashMap<ShareKey, usize>,
 }
 
-/// The bytes of one answer, until it is dropped.
+/// The bytes of one answer, until the last clone is dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct AnswerReservation(Arc<ReservedShare>);
+
 #[derive(Debug)]
-pub(crate) struct AnswerReservation {
+struct ReservedShare {
     budget: AnswerBudget,
-    client: [Option<ClientKey>; 2],
+    client: ClientShares,
     bytes: usize,
 }
 
@@ -94,65 +91,56 @@ impl TooManyAnswers {
 
 impl AnswerBudget {
     pub(crate) fn new(bytes_max: usize) -> Self {
-        let (used, anonymous, by_client) = (0, 0, HashMap::new());
-        Self(Arc::new(Mutex::new(AnswerBytes { max: bytes_max, used, anonymous, by_client })))
+        let (used, by_share) = (0, HashMap::new());
+        Self(Arc::new(Mutex::new(AnswerBytes { max: bytes_max, used, by_share })))
     }
 
     pub(crate) fn used(&self) -> usize {
         self.0.lock().used
     }
 
-    /// Reserves bytes in the name of an account and its network.
+    /// Reserves bytes in the name of a client.
     pub(crate) fn reserve(
         &self,
-        client: &[Option<ClientKey>; 2],
+        client: &ClientShares,
         bytes: usize,
     ) -> Result<AnswerReservation, TooManyAnswers> {
         let mut state = self.0.lock();
-        let is_anonymous = is_anonymous(client);
         let is_within = |used: usize, max: usize| used.saturating_add(bytes) <= max;
-        for key in client.iter().flatten() {
-            let is_of_accounts = !key.is_signed_in() && !is_anonymous;
-            let share = if is_of_accounts { NETWORK_SHARE } else { CLIENT_SHARE };
-            let own = state.by_client.get(key).copied().unwrap_or(0);
-            if !is_within(own, state.max / share) {
-                let of_others = is_of_accounts.then_some(TooManyAnswers::OfOthers);
-                return Err(of_others.unwrap_or(TooManyAnswers::OfClient));
-            }
+        let of_share = |key: &ShareKey| state.by_share.get(key).copied().unwrap_or(0);
+        if !is_within(of_share(&client.own), state.max / CLIENT_SHARE) {
+            return Err(TooManyAnswers::OfClient);
         }
         let for_short = if bytes > SHORT_BYTES_MAX { state.max / SHORT_SHARE } else { 0 };
-        let others_fit = is_within(state.used, state.max - for_short)
-            && (!is_anonymous || is_within(state.anonymous, state.max / ANONYMOUS_SHARE));
-        if !others_fit {
+        let of_others =
+            [(of_share(&client.group), state.max / GROUP_SHARE), (state.used, state.max)];
+        if !of_others.iter().all(|(used, max)| is_within(*used, max - for_short)) {
             return Err(TooManyAnswers::OfOthers);
         }
         state.used += bytes;
-        if is_anonymous {
-            state.anonymous += bytes;
+        for key in client.both() {
+            *state.by_share.entry(key.clone()).or_default() += bytes;
         }
-        for key in client.iter().flatten() {
-            *state.by_client.entry(key.clone()).or_default() += bytes;
-        }
-        Ok(AnswerReservation { budget: self.clone(), client: client.clone(), bytes })
+        let share = ReservedShare { budget: self.clone(), client: client.clone(), bytes };
+        Ok(AnswerReservation(Arc::new(share)))
     }
 }
 
-/// Returns whether there is no account.
-const fn is_anonymous(client: &[Option<ClientKey>; 2]) -> bool {
-    client[0].is_none()
+impl AnswerReservation {
+    /// Returns bytes that keep this until the last of them is dropped.
+    pub(crate) fn hold(self, bytes: impl AsRef<[u8]> + Send + 'static) -> Bytes {
+        Bytes::from_owner(ReservedBytes { bytes, _reservation: self })
+    }
 }
 
-impl Drop for AnswerReservation {
+impl Drop for ReservedShare {
     fn drop(&mut self) {
         let mut state = self.budget.0.lock();
         state.used -= self.bytes;
-        if is_anonymous(&self.client) {
-            state.anonymous -= self.bytes;
-        }
-        for key in self.client.iter().flatten() {
-            match state.by_client.get_mut(key) {
+        for key in self.client.both() {
+            match state.by_share.get_mut(key) {
                 Some(own) if *own > self.bytes => *own -= self.bytes,
-                _ => drop(state.by_client.remove(key)),
+                _ => drop(state.by_share.remove(key)),
             }
         }
     }
@@ -170,7 +158,10 @@ impl ReservedAnswer {
     }
 
     fn reserved(bytes: Vec<u8>, reservation: Option<AnswerReservation>) -> Bytes {
-        Bytes::from_owner(ReservedBytes { bytes, _reservation: reservation })
+        match reservation {
+            Some(reservation) => reservation.hold(bytes),
+            None => Bytes::from(bytes),
+        }
     }
 }
 
@@ -180,14 +171,14 @@ impl From<Answer> for ReservedAnswer {
     }
 }
 
-struct ReservedBytes {
-    bytes: Vec<u8>,
-    _reservation: Option<AnswerReservation>,
+struct ReservedBytes<B> {
+    bytes: B,
+    _reservation: AnswerReservation,
 }
 
-impl AsRef<[u8]> for ReservedBytes {
+impl<B: AsRef<[u8]>> AsRef<[u8]> for ReservedBytes<B> {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.as_ref()
     }
 }
 
@@ -200,18 +191,18 @@ mod tests {
 
     use super::*;
 
-    fn client(name: Option<&str>, last: u8) -> [Option<ClientKey>; 2] {
+    fn client(name: Option<&str>, last: u8) -> ClientShares {
         let caller = name.map(|name| Caller::user(name.parse().unwrap()));
         let address = Some(IpAddr::from([192, 0, 2, last]));
-        ClientKey::both_of(&ClientInfo { caller, address, ..ClientInfo::default() })
+        ClientShares::of(&ClientInfo { caller, address, ..ClientInfo::default() })
     }
 
     /// An account in a network of its own.
-    fn account(name: &str) -> [Option<ClientKey>; 2] {
+    fn account(name: &str) -> ClientShares {
         client(Some(name), name.len().try_into().unwrap())
     }
 
-    fn stranger(last: u8) -> [Option<ClientKey>; 2] {
+    fn stranger(last: u8) -> ClientShares {
         client(None, last)
     }
 
@@ -226,7 +217,7 @@ mod tests {
         assert!(budget.reserve(&ana, 20).is_ok());
         drop(other);
         assert_eq!(budget.used(), 0);
-        assert!(budget.0.lock().by_client.is_empty());
+        assert!(budget.0.lock().by_share.is_empty());
     }
 
     #[test]
@@ -248,7 +239,32 @@ mod tests {
         assert_eq!(third.unwrap_err(), TooManyAnswers::OfOthers);
         assert!(budget.reserve(&client(Some("cleo"), 2), 1).is_ok());
         drop(held);
-        assert!(budget.0.lock().by_client.is_empty());
+        assert!(budget.0.lock().by_share.is_empty());
+    }
+
+    /// Whoever signs in there is anonymous before.
+    #[test]
+    fn accounts_take_nothing_from_the_anonymous_clients_of_their_network() {
+        let budget = AnswerBudget::new(80);
+        let _held = ["ana", "bo"].map(|name| budget.reserve(&client(Some(name), 1), 20).unwrap());
+        assert!(budget.reserve(&stranger(1), 20).is_ok());
+    }
+
+    #[test]
+    fn long_answers_of_two_accounts_leave_room_for_short_ones_in_their_network() {
+        let budget = AnswerBudget::new(80 * SHORT_BYTES_MAX);
+        let long = 2 * SHORT_BYTES_MAX;
+        let account = |name: &str| client(Some(name), 1);
+        let mut held = Vec::new();
+        for name in ["ana", "bo"] {
+            while let Ok(reservation) = budget.reserve(&account(name), long) {
+                held.push(reservation);
+            }
+        }
+        let refused = budget.reserve(&account("cleo"), long).unwrap_err();
+        assert_eq!(refused, TooManyAnswers::OfOthers);
+        assert!(budget.reserve(&account("cleo"), SHORT_BYTES_MAX).is_ok());
+        assert!(budget.reserve(&client(Some("cleo"), 2), long).is_ok(), "another network");
     }
 
     #[test]

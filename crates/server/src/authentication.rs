@@ -1,14 +1,19 @@
 //! Authentication: resolves access tokens, API keys and external tokens to a caller.
 //!
-//! Roles are not in the token. If it says that the user had any, the profile is read with every
-//! request: a revoked role is gone at once, and a granted one appears with the next token.
+//! The session of a token is read with every request, from the same store that ends it: signed out
+//! means out, at once, on every backend. Roles are not in the token. If it says that the user had any,
+//! the profile is read as well: a revoked role is gone at once, and a granted one appears with the next
+//! token. Services read the profile anyway, and refuse accounts that are not active.
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
-use roundtable_domain::{Accounts, Caller, Code, Context, Roles, ServiceError};
+use futures::future::try_join;
+use roundtable_domain::{Accounts, Caller, Code, Context, ExternalIdentity, Roles, ServiceError};
 use roundtable_interface::{ApiError, ClientInfo};
-use roundtable_model::{Email, Secret, UserId, UserStatus};
+use roundtable_model::{Secret, UserId, UserStatus};
+use tokio::time::timeout;
 
 use crate::oidc::OidcIssuer;
 use crate::tokens::{AccessTokens, invalid_token};
@@ -25,6 +30,8 @@ pub(crate) struct Authenticator {
     context: Context,
     tokens: Arc<AccessTokens>,
     oidc: Option<Arc<OidcIssuer>>,
+    /// The longest that reading a session, key or account may take.
+    timeout: Duration,
 }
 
 /// An authenticated or anonymous client, and the second at which its credential expires.
@@ -39,12 +46,25 @@ impl Authenticator {
         context: Context,
         tokens: Arc<AccessTokens>,
         oidc: Option<Arc<OidcIssuer>>,
+        timeout: Duration,
     ) -> Self {
-        Self { context, tokens, oidc }
+        Self { context, tokens, oidc, timeout }
     }
 
     /// Authenticates a client; without a credential it is anonymous.
     pub(crate) async fn authenticate(
+        &self,
+        credential: Option<&str>,
+        address: Option<IpAddr>,
+    ) -> Result<ClientIdentity, ApiError> {
+        let identity = timeout(self.timeout, self.resolve(credential, address)).await;
+        identity.unwrap_or_else(|_| {
+            let problem = "your credential cannot be checked at the moment; try again";
+            Err(ApiError::new(Code::Internal, problem))
+        })
+    }
+
+    async fn resolve(
         &self,
         credential: Option<&str>,
         address: Option<IpAddr>,
@@ -56,26 +76,31 @@ impl Authenticator {
             });
         };
         if credential.starts_with(API_KEY_PREFIX) {
-            let holder =
-                Accounts::new(self.context.clone()).authenticate(&Secret::new(credential)).await?;
-            let client = ClientInfo { caller: Some(holder.caller), session: None, address };
+            let caller = self.accounts().authenticate(&Secret::new(credential)).await?;
+            let client = ClientInfo { caller: Some(caller), address };
             // The lifetime of a token: a subscription ends then, and the next one checks the key again.
             let expires_at = self.context.clock().now_seconds() + u64::from(self.tokens.seconds());
             return Ok(ClientIdentity { client, expires_at: Some(expires_at) });
         }
         if let Some(verified) = self.tokens.verify(credential).await? {
-            let roles =
-                if verified.staff { self.roles(&verified.user).await? } else { Roles::default() };
-            let caller = Caller { user_id: verified.user, roles, scopes: None };
-            let client =
-                ClientInfo { caller: Some(caller), session: Some(verified.session), address };
+            let accounts = self.accounts();
+            let caller = async { Ok(accounts.caller_of(&verified.user, &verified.session).await?) };
+            let roles = async {
+                if verified.staff { self.roles(&verified.user).await } else { Ok(Roles::default()) }
+            };
+            let (caller, roles) = try_join(caller, roles).await?;
+            let client = ClientInfo { caller: Some(Caller { roles, ..caller }), address };
             return Ok(ClientIdentity { client, expires_at: Some(verified.expires_at) });
         }
         let Some(oidc) = &self.oidc else { return Err(invalid_token()) };
         let external = oidc.verify(credential).await?;
-        let caller = self.by_email(&external.email).await?;
-        let client = ClientInfo { caller: Some(caller), session: None, address };
+        let caller = self.by_identity(&external.identity).await?;
+        let client = ClientInfo { caller: Some(caller), address };
         Ok(ClientIdentity { client, expires_at: Some(external.expires_at) })
+    }
+
+    fn accounts(&self) -> Accounts {
+        Accounts::new(self.context.clone())
     }
 
     /// The user's current roles; none unless the account is active.
@@ -86,18 +111,19 @@ impl Authenticator {
         Ok(if active { profile.roles.into_iter().collect() } else { Roles::default() })
     }
 
-    /// The user with an e-mail address that an external issuer has verified.
-    async fn by_email(&self, email: &Email) -> Result<Caller, ApiError> {
-        let core = self.context.core();
-        let lock = core.email_lock(email).get().await.map_err(ServiceError::from)?;
-        let no_account = || {
+    /// The user that an identity is linked to. Its address finds no account: it may have been claimed by
+    /// another user.
+    async fn by_identity(&self, identity: &ExternalIdentity) -> Result<Caller, ApiError> {
+        let user = Accounts::new(self.context.clone()).by_identity(identity).await?;
+        let not_linked = || {
             ApiError::new(
                 Code::Unauthenticated,
-                "there is no account with this token's e-mail address; sign up first",
+                "this identity is not linked to an account: link it with `linkIdentity` and the account's \
+                 password, or sign up with `identityToken`",
             )
         };
-        let user = lock.ok_or_else(no_account)?.user_id;
+        let user = user.ok_or_else(not_linked)?;
         let roles = self.roles(&user).await?;
-        Ok(Caller { user_id: user, roles, scopes: None })
+        Ok(Caller { roles, ..Caller::user(user) })
     }
 }

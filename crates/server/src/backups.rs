@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use roundtable_domain::MediaSettings;
 use roundtable_engine::{Engine, Restore, RestoreError};
 use roundtable_model::Time;
 
@@ -31,11 +32,11 @@ pub enum CopyError {
 }
 
 /// Copies all acknowledged writes while the store is in use; returns the last sequence in the copy,
-/// which can be opened as it is. Blocks.
-pub fn backup(engine: &Engine, data: &Path, into: &Path) -> Result<u64, CopyError> {
+/// which can be opened as it is. The files are those in the directory `media`. Blocks.
+pub fn backup(engine: &Engine, data: &Path, media: &Path, into: &Path) -> Result<u64, CopyError> {
     let sequence = engine.backup(into)?;
     // After the store: every file that it names exists, unless it was deleted since.
-    remove_on_failure(into, copy_secret_and_media(data, into)).map(|()| sequence)
+    remove_on_failure(into, copy_beside(data, media, into)).map(|()| sequence)
 }
 
 /// Makes a data directory from a backup; returns the last sequence in it. Blocks.
@@ -58,9 +59,17 @@ pub fn restore(plan: &Restore) -> Result<u64, CopyError> {
 
 /// Copies the secret and the media files that lie beside the store. Existing files are kept. Blocks.
 pub fn copy_secret_and_media(from: &Path, into: &Path) -> Result<(), CopyError> {
-    [SECRET_FILE, MEDIA_DIRECTORY]
-        .iter()
-        .try_for_each(|name| copy(&from.join(name), &into.join(name)))?;
+    copy_beside(from, &from.join(MEDIA_DIRECTORY), into)
+}
+
+/// Returns the directory of an installation's files.
+pub fn media_directory(data: &Path, settings: &MediaSettings) -> PathBuf {
+    settings.directory.clone().unwrap_or_else(|| data.join(MEDIA_DIRECTORY))
+}
+
+fn copy_beside(data: &Path, media: &Path, into: &Path) -> Result<(), CopyError> {
+    copy(&data.join(SECRET_FILE), &into.join(SECRET_FILE))?;
+    copy(media, &into.join(MEDIA_DIRECTORY))?;
     // Without this, a crash may lose the new directory entries.
     sync(into).map_err(|error| CopyError::File { path: into.to_owned(), error })
 }

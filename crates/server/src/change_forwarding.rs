@@ -48,7 +48,9 @@ impl Processor for ChangeForwarder {
 
 #[cfg(test)]
 mod tests {
-    use roundtable_model::entities::{ApiKey, Credential, EmailLock, Invitation, Session};
+    use roundtable_model::entities::{
+        ApiKey, Credential, Device, EmailLock, Identity, Invitation, Session,
+    };
     use roundtable_model::{Core, FromItem as _};
 
     use super::*;
@@ -61,6 +63,8 @@ mod tests {
         for secret in [
             Credential::ENTITY.name,
             Session::ENTITY.name,
+            Device::ENTITY.name,
+            Identity::ENTITY.name,
             ApiKey::ENTITY.name,
             Invitation::ENTITY.name,
             EmailLock::ENTITY.name,

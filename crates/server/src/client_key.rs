@@ -51,6 +51,46 @@ impl ClientKey {
     }
 }
 
+/// The part of a resource that a client may take, as a divisor of the whole.
+pub(crate) const CLIENT_SHARE: usize = 4;
+/// The part that a client may take together with others.
+pub(crate) const GROUP_SHARE: usize = 2;
+
+/// Clients that have a share of a resource together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ShareKey {
+    Account(UserId),
+    /// The anonymous clients of a network.
+    AnonymousNetwork(ClientNetwork),
+    /// The accounts of a network. Its anonymous clients, who may be about to sign in, do not suffer from them.
+    NetworkAccounts(ClientNetwork),
+    AllAnonymous,
+}
+
+/// The two shares of a client: so neither many networks of an account nor many accounts of a network get more.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientShares {
+    pub(crate) own: ShareKey,
+    pub(crate) group: ShareKey,
+}
+
+impl ClientShares {
+    pub(crate) fn of(client: &ClientInfo) -> Self {
+        let network = ClientNetwork::of(client.address);
+        let (own, group) = match &client.caller {
+            Some(caller) => {
+                (ShareKey::Account(caller.user_id.clone()), ShareKey::NetworkAccounts(network))
+            }
+            None => (ShareKey::AnonymousNetwork(network), ShareKey::AllAnonymous),
+        };
+        Self { own, group }
+    }
+
+    pub(crate) const fn both(&self) -> [&ShareKey; 2] {
+        [&self.own, &self.group]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,11 +7,12 @@ mod raw_value;
 
 use std::path::{Path, PathBuf};
 
-use roundtable_domain::{Registration, Settings};
+use roundtable_domain::limits::UPLOAD_GRACE;
+use roundtable_domain::{MediaSettings, Settings};
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
-use crate::answer_budget::CLIENT_SHARE;
+use crate::client_key::CLIENT_SHARE;
 use crate::optional_parts::{DYNAMODB, S3};
 use crate::store::{CONNECT, Connect};
 use crate::tokens::INTERNAL_AUDIENCE;
@@ -41,18 +42,6 @@ pub struct ProcessSettings {
     pub sign_in: SignInSettings,
     pub live: LiveSettings,
     pub log: LogSettings,
-}
-
-impl ProcessSettings {
-    /// Rejects an API process that would never receive a change.
-    pub(crate) fn check_workers(&self) -> Result<(), ConfigurationError> {
-        if self.role == ProcessRole::Api && self.live.workers.is_empty() {
-            let problem = "the role `api` reads no changes itself: list the addresses of all processes with \
-                           the role `worker` or `all`";
-            return Err(ConfigurationError::conflict("live.workers", problem));
-        }
-        Ok(())
-    }
 }
 
 /// The keys of [`ProcessSettings`]; all others belong to the services' [`Settings`].
@@ -160,7 +149,6 @@ impl Configuration {
                            or more for all processes";
             return Err(ConfigurationError::conflict("sign-in.secret", problem));
         }
-        self.process.check_workers()?;
         if sign_in.secret.as_ref().is_some_and(|secret| secret.expose().chars().count() < 32) {
             let problem = "expected 32 characters or more, chosen at random";
             return Err(ConfigurationError::conflict("sign-in.secret", problem));
@@ -170,11 +158,6 @@ impl Configuration {
                 "`{INTERNAL_AUDIENCE}` is reserved for tokens between processes: choose another"
             );
             return Err(ConfigurationError::conflict("sign-in.audience", problem));
-        }
-        if sign_in.oidc.is_some() && self.settings.registration == Registration::Open {
-            let problem = "expected `invitation` or `closed` with `sign-in.oidc`: otherwise a stranger could \
-                           sign up with a user's address and own the account that the user's token opens";
-            return Err(ConfigurationError::conflict("registration", problem));
         }
         if http.bodies_bytes_max < http.body_bytes_max {
             let problem =
@@ -197,8 +180,29 @@ impl Configuration {
             let problem = "`certificate` and `key` must be set together";
             return Err(ConfigurationError::conflict("http.tls", problem));
         }
-        Ok(())
+        check_media(&self.settings.media)
     }
+}
+
+/// Rejects limits of uploads that contradict each other.
+fn check_media(media: &MediaSettings) -> Result<(), ConfigurationError> {
+    if media.directory.is_some() && media.s3.is_some() {
+        let problem = "files are either in a directory or in `media.s3`: remove one of the two";
+        return Err(ConfigurationError::conflict("media.directory", problem));
+    }
+    if media.account_bytes_max < media.image_bytes_max.max(media.video_bytes_max) {
+        let problem = "expected room for the largest file: raise it to `image-bytes-max` and \
+                       `video-bytes-max` or more";
+        return Err(ConfigurationError::conflict("media.account-bytes-max", problem));
+    }
+    if media.transfer_seconds > UPLOAD_GRACE.as_secs() {
+        let problem = format!(
+            "expected at most {}: afterwards, an upload that began in time has expired",
+            UPLOAD_GRACE.as_secs()
+        );
+        return Err(ConfigurationError::conflict("media.transfer-seconds", problem));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! TCP connections: limited in number, optionally encrypted, dropped when the peer does not read, and
-//! drained at shutdown.
+//! TCP connections: limited in number, optionally encrypted, dropped when the peer does not read or does
+//! nothing, and drained at shutdown.
 
+mod accept;
 mod handshake_timeout;
+mod limited_stream;
+mod open_connection;
+mod received_bytes;
 mod tls;
-mod write_timeout;
 
-use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -17,25 +18,27 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service as _;
 
+use self::accept::ConnectionAcceptor;
 use self::handshake_timeout::HandshakeTimeout;
+use self::limited_stream::LimitedStream;
+pub(crate) use self::open_connection::{OpenConnection, RequestUnderWay};
+pub(crate) use self::received_bytes::ReceiveBudget;
+use self::received_bytes::{HEAD_BYTES_MAX, HTTP2_WINDOW_BYTES};
 pub(crate) use self::tls::acceptor;
-use self::write_timeout::WriteTimeout;
-use crate::http::{AppState, PeerAddress, StallSignal};
+use crate::descriptors::DescriptorLimit;
+use crate::http::{AppState, StallSignal};
+use crate::metrics::DropReason;
 use crate::shutdown::ShutdownSignal;
 
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time to send the head of a request, and so the idle time of an HTTP/1 connection. Longer than
-/// proxies keep theirs, so that they never send into one that is closing.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
 /// Concurrent requests on one HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 32;
-/// Before the next `accept`, when the system is out of connections.
-const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+/// Before the next look at how many live connections are left at shutdown.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(100);
 const HTTP2_KEEPALIVE: Duration = Duration::from_secs(30);
 
 #[derive(Clone)]
@@ -43,6 +46,7 @@ pub(crate) struct ConnectionListener {
     pub(crate) app: AppState,
     pub(crate) router: Router,
     pub(crate) tls: Option<tokio_rustls::TlsAcceptor>,
+    pub(crate) descriptors: DescriptorLimit,
 }
 
 impl std::fmt::Debug for ConnectionListener {
@@ -61,21 +65,24 @@ impl ConnectionListener {
     }
 
     async fn accept_until_shutdown(self, listener: TcpListener) {
-        let settings = &self.app.process.settings.http;
-        let (shutdown, permits) = (self.app.shutdown.clone(), settings.connections_max.max(1));
-        let permits = Arc::new(Semaphore::new(permits));
+        let (settings, shutdown) = (&self.app.process.settings.http, self.app.shutdown.clone());
+        let mut acceptor = ConnectionAcceptor::new(listener, self.app.clone(), self.descriptors);
         let mut connections = JoinSet::new();
-        while let Some(accepted) = shutdown.unless_triggered(accept(&listener, &permits)).await {
+        while let Some(accepted) = shutdown.unless_triggered(acceptor.next()).await {
             while connections.try_join_next().is_some() {}
-            let Some((stream, peer, permit)) = accepted else { continue };
+            let Some((stream, connection)) = accepted else { break };
             let this = self.clone();
             connections.spawn(async move {
                 let _guard = this.app.metrics.track_connection();
-                this.handle(stream, peer).await;
-                drop(permit);
+                tokio::select! {
+                    () = this.handle(stream, &connection) => {}
+                    () = connection.displaced() => {
+                        this.app.metrics.record_dropped_connection(DropReason::Displaced);
+                    }
+                }
             });
         }
-        drop(listener);
+        drop(acceptor);
         let drain = Duration::from_secs(settings.drain_seconds);
         let open = async { while connections.join_next().await.is_some() {} };
         if timeout(drain, open).await.is_err() {
@@ -87,20 +94,21 @@ impl ConnectionListener {
         // A connection that became a WebSocket is no longer in the set.
         let live = async {
             while self.app.metrics.live_connections() > 0 {
-                tokio::time::sleep(ACCEPT_RETRY).await;
+                tokio::time::sleep(DRAIN_INTERVAL).await;
             }
         };
         let _ = timeout(drain, live).await;
     }
 
-    async fn handle(&self, stream: TcpStream, peer: SocketAddr) {
+    async fn handle(&self, stream: TcpStream, connection: &OpenConnection) {
         // Responses are written whole: waiting for more data only adds latency.
         let _ = stream.set_nodelay(true);
-        let stream = WriteTimeout::new(stream, self.slow_limit());
+        let received = connection.received().clone();
+        let stream = LimitedStream::new(stream, self.slow_limit(), received);
         match &self.tls {
-            None => self.serve(stream, peer).await,
+            None => self.serve(stream, connection).await,
             Some(tls) => match timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.serve(stream, peer).await,
+                Ok(Ok(stream)) => self.serve(stream, connection).await,
                 Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
             },
@@ -115,33 +123,34 @@ impl ConnectionListener {
     async fn serve<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
         &self,
         stream: S,
-        peer: SocketAddr,
+        open: &OpenConnection,
     ) {
         let stream = HandshakeTimeout::new(stream, HANDSHAKE_TIMEOUT);
-        let mut builder = Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .keep_alive_interval(HTTP2_KEEPALIVE)
-            .max_concurrent_streams(HTTP2_STREAMS_MAX);
+        let idle_limit = Duration::from_secs(self.app.process.settings.http.idle_seconds.max(1));
         let (router, stall) = (self.router.clone(), StallSignal::default());
-        let raise_stall = stall.clone();
+        let (of_request, raise_stall) = (open.clone(), stall.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(PeerAddress(peer));
+            request.extensions_mut().insert(of_request.clone());
             request.extensions_mut().insert(raise_stall.clone());
             router.clone().call(request)
         });
+        let builder = protocols(idle_limit);
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let shutdown: ShutdownSignal = self.app.shutdown.clone();
+        let end = async {
+            tokio::select! {
+                () = stall.raised() => self.app.metrics.record_slow_client(),
+                () = open.idle(idle_limit) => {}
+            }
+        };
         let result = tokio::select! {
             result = connection.as_mut() => result,
             () = shutdown.triggered() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
-            () = stall.raised() => {
+            () = end => {
                 // A proxy may carry other clients on it: what they have under way may end. Then it is
                 // dropped, and with it all that was not taken.
                 connection.as_mut().graceful_shutdown();
@@ -154,18 +163,21 @@ impl ConnectionListener {
     }
 }
 
-/// The next connection, when the limit permits; `None` if it failed.
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
-    match listener.accept().await {
-        Ok((stream, peer)) => Some((stream, peer, permit)),
-        Err(error) => {
-            tracing::warn!(%error, "a connection could not be accepted; retrying (check the limit on open files)");
-            tokio::time::sleep(ACCEPT_RETRY).await;
-            None
-        }
-    }
+/// HTTP/1 and HTTP/2, with limits on what one connection may receive unasked.
+fn protocols(idle_limit: Duration) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle_limit)
+        .max_buf_size(HEAD_BYTES_MAX);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(HTTP2_KEEPALIVE)
+        .max_concurrent_streams(HTTP2_STREAMS_MAX)
+        .max_header_list_size(u32::try_from(HEAD_BYTES_MAX).unwrap_or(u32::MAX))
+        .initial_stream_window_size(u32::try_from(HTTP2_WINDOW_BYTES).unwrap_or(u32::MAX))
+        .initial_connection_window_size(u32::try_from(HTTP2_WINDOW_BYTES).unwrap_or(u32::MAX));
+    builder
 }

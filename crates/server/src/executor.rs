@@ -4,27 +4,33 @@
 mod subscription;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
-use roundtable_domain::Code;
+use roundtable_domain::{Code, OUTCOME_UNKNOWN};
 use roundtable_graphql::{
     Answer, OperationType, PreparedRequest, QueryLimits, Request, RequestContext, Schema,
 };
 use roundtable_interface::{ApiError, ClientInfo};
-use roundtable_table::{ReadBudget, ReadPool};
-use tokio::time::timeout;
+use roundtable_table::ReadBudget;
+use tokio::time::sleep;
 
 use crate::answer_budget::{AnswerBudget, ReservedAnswer, TooManyAnswers};
-use crate::client_key::ClientKey;
+use crate::client_key::{ClientKey, ClientShares};
 use crate::client_limits::{ClientGuard, ClientLimitReached, ClientLimits, ClientMaxima};
 use crate::documents;
 use crate::metrics::ServerMetrics;
+use crate::read_shares::ReadShares;
+use crate::request_log::RequestLog;
 use crate::request_policy::AllowedOperations;
 use crate::scheduler::{Overloaded, Scheduler, WorkClass, is_small};
+use crate::shutdown::ShutdownSignal;
 use crate::wiring::{Process, StartError};
 use crate::xray::FieldRecorder;
+
+/// Time before the end of a shutdown in which the answers to requests that were given up are sent.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Executor {
@@ -35,8 +41,10 @@ pub(crate) struct Executor {
     /// Queries and mutations under way.
     operations: ClientLimits,
     subscriptions: ClientLimits,
-    reads: Arc<ReadPool>,
+    reads: ReadShares,
     answers: AnswerBudget,
+    log: Arc<RequestLog>,
+    shutdown: ShutdownSignal,
 }
 
 /// An operation that is ready to be executed.
@@ -47,8 +55,8 @@ struct Operation {
     /// What the services of the context may read.
     read_budget: Arc<ReadBudget>,
     client: ClientKey,
-    /// The account and the network that the answer is reserved for.
-    shares: [Option<ClientKey>; 2],
+    /// What its reads and its answer are charged to.
+    shares: ClientShares,
     class: WorkClass,
 }
 
@@ -56,6 +64,7 @@ impl Executor {
     pub(crate) fn new(
         process: Arc<Process>,
         metrics: Arc<ServerMetrics>,
+        shutdown: ShutdownSignal,
     ) -> Result<Self, StartError> {
         let (settings, http) = (&process.settings.graphql, &process.settings.http);
         let limits = QueryLimits {
@@ -77,8 +86,24 @@ impl Executor {
         let (account, network) = (live.account_subscriptions_max, live.network_subscriptions_max);
         let subscriptions = ClientLimits::new(ClientMaxima { account, network });
         let answers = AnswerBudget::new(settings.answers_bytes_max);
-        let reads = Arc::new(ReadPool::new(settings.reads_bytes_max));
-        Ok(Self { process, schema, metrics, scheduler, operations, subscriptions, reads, answers })
+        let reads = ReadShares::new(settings.reads_bytes_max, settings.read_bytes_max);
+        let log = Arc::new(RequestLog::new(process.settings.log.request_sample));
+        Ok(Self {
+            process,
+            schema,
+            metrics,
+            scheduler,
+            operations,
+            subscriptions,
+            reads,
+            answers,
+            log,
+            shutdown,
+        })
+    }
+
+    pub(crate) fn request_log(&self) -> &RequestLog {
+        &self.log
     }
 
     pub(crate) fn limits(&self) -> &QueryLimits {
@@ -98,20 +123,23 @@ impl Executor {
         allowed: AllowedOperations,
         wants_cost: bool,
     ) -> ReservedAnswer {
+        let started = Instant::now();
         let records = wants_cost && self.process.settings.graphql.xray;
         let recorder = records.then(|| Arc::new(FieldRecorder::default()));
-        let answer = match self.prepare(request, client, allowed).await {
+        let (prepared, answer) = match self.prepare(request, client, allowed).await {
             Ok((prepared, _guard)) => {
-                let operation = self.operation(prepared, client, recorder.as_ref());
-                self.run(operation, recorder).await
+                let operation = self.operation(prepared.clone(), client, recorder.as_ref());
+                (Some(prepared), self.run(operation, recorder).await)
             }
-            Err(refused) => (*refused).into(),
+            Err(refused) => (None, (*refused).into()),
         };
         self.record(&answer.answer);
+        self.log.operation(prepared.as_ref(), answer.answer.error_codes(), started.elapsed());
         answer
     }
 
-    /// Executes an operation when it has a permit, within the request's time limit.
+    /// Executes an operation when it has a permit, within the request's time limit and that of a
+    /// shutdown.
     async fn run(
         &self,
         operation: Operation,
@@ -129,17 +157,23 @@ impl Executor {
             };
             reserve(&budget, &shares, answer)
         };
-        let done = if is_scheduled {
-            timeout(limit, self.scheduler.run(class, &client, work)).await
-        } else {
-            timeout(limit, work).await.map(Ok)
+        let work = async {
+            if is_scheduled {
+                self.scheduler.run(class, &client, work).await
+            } else {
+                Ok(work.await)
+            }
         };
-        let done = match done {
-            Ok(Ok(done)) => done,
-            Ok(Err(Overloaded)) => return overloaded().into(),
-            Err(_) => return timed_out(limit, kind).into(),
+        let done = tokio::select! {
+            biased;
+            done = work => done,
+            () = sleep(limit) => return timed_out(limit, kind).into(),
+            () = self.last_answers() => return shut_down(kind).into(),
         };
-        done.unwrap_or_else(|too_many| too_many.answer(kind).into())
+        match done {
+            Ok(done) => done.unwrap_or_else(|too_many| too_many.answer(kind).into()),
+            Err(Overloaded) => overloaded().into(),
+        }
     }
 
     /// Executes a request with any number of responses.
@@ -149,29 +183,35 @@ impl Executor {
         client: &ClientInfo,
         allowed: AllowedOperations,
     ) -> BoxStream<'static, ReservedAnswer> {
-        let (executor, client) = (self.clone(), client.clone());
+        let (executor, client, started) = (self.clone(), client.clone(), Instant::now());
         let answers = async move {
-            match executor.prepare(request, &client, allowed).await {
+            let (prepared, answer) = match executor.prepare(request, &client, allowed).await {
                 Ok((prepared, guard)) if prepared.is_subscription() => {
-                    subscription::answers(executor, prepared, client, guard)
+                    return subscription::answers(executor, prepared, client, guard);
                 }
                 Ok((prepared, _guard)) => {
-                    let operation = executor.operation(prepared, &client, None);
-                    let answer = executor.run(operation, None).await;
-                    executor.record(&answer.answer);
-                    stream::iter([answer]).boxed()
+                    let operation = executor.operation(prepared.clone(), &client, None);
+                    (Some(prepared), executor.run(operation, None).await)
                 }
-                Err(refused) => {
-                    executor.record(&refused);
-                    stream::iter([ReservedAnswer::from(*refused)]).boxed()
-                }
-            }
+                Err(refused) => (None, (*refused).into()),
+            };
+            executor.record(&answer.answer);
+            let codes = answer.answer.error_codes();
+            executor.log.operation(prepared.as_ref(), codes, started.elapsed());
+            stream::iter([answer]).boxed()
         };
         stream::once(answers).flatten().boxed()
     }
 
     fn request_timeout(&self) -> Duration {
         Duration::from_secs(self.process.settings.http.request_seconds.max(1))
+    }
+
+    /// Waits until a shutdown has just the time left to send answers.
+    async fn last_answers(&self) {
+        self.shutdown.clone().triggered().await;
+        let drain = Duration::from_secs(self.process.settings.http.drain_seconds);
+        sleep(drain - LAST_ANSWERS.min(drain / 4)).await;
     }
 
     /// Counts a request, parses and checks it, and the transport's policy for it. A document that is new
@@ -210,8 +250,8 @@ impl Executor {
         recorder: Option<&Arc<FieldRecorder>>,
     ) -> Operation {
         let services = &self.process.services;
-        let bytes_max = self.process.settings.graphql.read_bytes_max;
-        let read_budget = Arc::new(ReadBudget::new(bytes_max, Arc::clone(&self.reads)));
+        let shares = ClientShares::of(client);
+        let read_budget = Arc::new(self.reads.budget(&shares));
         let mut context = services.context.with_read_budget(Arc::clone(&read_budget));
         if let Some(recorder) = recorder {
             context = context.observed(Arc::clone(recorder) as Arc<_>);
@@ -219,8 +259,7 @@ impl Executor {
         let class = WorkClass::of(client, &prepared);
         let context = RequestContext::new(client.clone(), services.with_context(&context));
         let context = Arc::new(context.tracing_fields(recorder.is_some()));
-        let (key, shares) = (ClientKey::of(client), ClientKey::both_of(client));
-        Operation { prepared, context, read_budget, client: key, shares, class }
+        Operation { prepared, context, read_budget, client: ClientKey::of(client), shares, class }
     }
 
     /// Counts the answer, and its errors by code.
@@ -234,10 +273,10 @@ impl Executor {
 /// outside the budget.
 fn reserve(
     budget: &AnswerBudget,
-    client: &[Option<ClientKey>; 2],
+    client: &ClientShares,
     answer: Answer,
 ) -> Result<ReservedAnswer, TooManyAnswers> {
-    let reservation = Some(budget.reserve(client, answer.json().len())?);
+    let reservation = Some(budget.reserve(client, answer.buffer_bytes())?);
     Ok(ReservedAnswer { answer, reservation })
 }
 
@@ -260,43 +299,59 @@ fn too_many(what: &str, limit: ClientLimitReached) -> ApiError {
     ApiError::new(Code::RateLimited, problem)
 }
 
-/// The answer to a request that ran out of time. A mutation may have been written: its message says so,
-/// and that retrying with the same `requestId` is safe.
+/// The answer to a request that ran out of time.
 fn timed_out(limit: Duration, operation: OperationType) -> Answer {
     let problem = format!("this took longer than {} seconds and was stopped", limit.as_secs());
-    let error = if operation == OperationType::Mutation {
-        let advice =
-            "the change may or may not have been made; check, or retry with the same requestId";
-        ApiError::new(Code::Internal, format!("{problem}: {advice}"))
-    } else {
-        ApiError::new(Code::TooComplex, problem)
-    };
-    Answer::abandoned(&error.into())
+    if operation == OperationType::Mutation {
+        return unknown(&problem);
+    }
+    Answer::abandoned(&ApiError::new(Code::TooComplex, problem).into())
+}
+
+/// The answer to a request that a shutdown left no time for.
+fn shut_down(operation: OperationType) -> Answer {
+    let problem = "the server is shutting down";
+    if operation == OperationType::Mutation {
+        return unknown(problem);
+    }
+    refused(ApiError::new(Code::RateLimited, format!("{problem}; try again in a second")))
+}
+
+/// The answer to a mutation that was given up: it may have been written.
+fn unknown(problem: &str) -> Answer {
+    let problem = format!("{problem}: {OUTCOME_UNKNOWN}");
+    Answer::abandoned(&ApiError::new(Code::OutcomeUnknown, problem).into())
 }
 
 #[cfg(test)]
 mod tests {
     use roundtable_domain::Caller;
+    use roundtable_model::entities::User;
+    use roundtable_model::samples;
     use roundtable_table::SystemClock;
     use tempfile::TempDir;
 
     use super::*;
     use crate::configuration::Configuration;
+    use crate::shutdown::ShutdownTrigger;
 
-    async fn executor() -> (Executor, TempDir) {
+    async fn executor() -> (Executor, ShutdownTrigger, TempDir) {
         let data = tempfile::tempdir().unwrap();
         let mut configuration = Configuration::default();
         data.path().clone_into(&mut configuration.process.store.data);
         let process = Process::open(configuration, Arc::new(SystemClock), "http://localhost");
         let process = Arc::new(process.await.unwrap());
-        (Executor::new(process, Arc::new(ServerMetrics::new())).unwrap(), data)
+        // Without a trigger, this is a shutdown from the start.
+        let (trigger, shutdown) = ShutdownTrigger::new();
+        let executor = Executor::new(process, Arc::new(ServerMetrics::new()), shutdown).unwrap();
+        (executor, trigger, data)
     }
 
     /// Every transport waits for a permit; a query that gets none in time was not started, and its
     /// client may retry.
     #[tokio::test]
     async fn a_query_without_a_permit_is_told_to_retry() {
-        let (executor, _data) = executor().await;
+        let (executor, _trigger, _data) = executor().await;
         let ana = Caller::user("ana".parse().unwrap());
         let client = ClientInfo { caller: Some(ana), ..ClientInfo::default() };
         let query = "{ __typename }";
@@ -327,17 +382,48 @@ mod tests {
         }
     }
 
+    /// The first is under way until its budget is dropped.
+    #[tokio::test]
+    async fn a_request_is_refused_while_another_of_its_client_has_read_the_share_of_both() {
+        let (mut executor, _trigger, _data) = executor().await;
+        executor.reads = ReadShares::new(40_000, 10_000);
+        let core = executor.process.services.context.core().table();
+        let user = User { handle: None, profile_image: None, ..samples::user() };
+        core.put(user.put()).await.unwrap();
+        let stranger = ClientInfo::default();
+        let caller = Some(Caller::user(user.id.clone()));
+        let ana = ClientInfo { caller, ..ClientInfo::default() };
+        let query = format!("{{ getUser(id: \"{}\") {{ nickname }} }}", user.id);
+        let allowed = AllowedOperations::QueriesOnly;
+        let ask = async |client: &ClientInfo| {
+            executor.execute(query.as_str().into(), client, allowed, false).await.answer
+        };
+
+        let (prepared, _guard) =
+            executor.prepare(query.as_str().into(), &ana, allowed).await.unwrap();
+        let operation = executor.operation(prepared, &ana, None);
+        let first = executor.schema.execute(&operation.prepared, &operation.context).await;
+        assert!(first.error_codes().is_empty(), "{first:?}");
+        assert_eq!(ask(&ana).await.error_codes(), ["RATE_LIMITED"]);
+        assert!(ask(&stranger).await.error_codes().is_empty());
+        drop(operation);
+        assert!(ask(&ana).await.error_codes().is_empty());
+    }
+
     /// R33: a mutation that may have been written is never reported as refused.
     #[test]
-    fn a_mutation_that_timed_out_may_have_been_written() {
-        let limit = Duration::from_secs(30);
-        let code = |operation: OperationType| {
-            let answer = timed_out(limit, operation);
-            assert!(!answer.is_refused());
+    fn a_mutation_that_was_given_up_may_have_been_written() {
+        let code = |answer: Answer| {
             let text = String::from_utf8_lossy(answer.json()).into_owned();
-            (answer.error_codes().to_vec(), text.contains("retry with the same requestId"))
+            let is_unknown = text.contains(r#""outcome":"UNKNOWN""#);
+            (answer.error_codes().to_vec(), answer.is_refused(), is_unknown)
         };
-        assert_eq!(code(OperationType::Mutation), (vec!["INTERNAL"], true));
-        assert_eq!(code(OperationType::Query), (vec!["TOO_COMPLEX"], false));
+        let timed_out = |operation| code(timed_out(Duration::from_secs(30), operation));
+        let shut_down = |operation| code(shut_down(operation));
+        let unknown = (vec!["OUTCOME_UNKNOWN"], false, true);
+        assert_eq!(timed_out(OperationType::Mutation), unknown);
+        assert_eq!(shut_down(OperationType::Mutation), unknown);
+        assert_eq!(timed_out(OperationType::Query), (vec!["TOO_COMPLEX"], false, true));
+        assert_eq!(shut_down(OperationType::Query), (vec!["RATE_LIMITED"], true, false));
     }
 }

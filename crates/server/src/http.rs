@@ -1,7 +1,6 @@
 //! HTTP routes, and what applies to all of them: request ids, timing, CORS, compression, and errors in
 //! the API's format.
 
-mod answer_body;
 mod batch;
 mod body_budget;
 mod byte_pool;
@@ -10,33 +9,43 @@ mod compression;
 mod console;
 mod credentials;
 mod graphql;
+mod guarded_body;
 mod health;
 mod internal;
+mod live_connection;
 mod media;
 mod middleware;
 mod responses;
 mod sse;
+mod transfer_limits;
+mod unread_responses;
 mod websocket;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use axum::routing::{any, get};
 use roundtable_domain::Code;
 use roundtable_interface::ApiError;
-use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::background::panic_text;
+use crate::connection_slots::{ConnectionSlots, SlotMaxima};
+use crate::connections::ReceiveBudget;
+use crate::descriptors::DescriptorLimit;
 use crate::executor::Executor;
 use crate::metrics::ServerMetrics;
 use crate::shutdown::ShutdownSignal;
 use crate::wiring::{Process, StartError};
 
 use self::body_budget::BodyBudget;
+use self::transfer_limits::TransferLimits;
 
-pub(crate) use self::answer_body::StallSignal;
-pub(crate) use self::credentials::PeerAddress;
+pub(crate) use self::unread_responses::StallSignal;
+
+/// Connections that are kept for one account, on all its networks; further ones may be displaced.
+const ACCOUNT_CONNECTIONS_MAX: usize = 256;
 
 /// State shared by all handlers.
 #[derive(Clone, Debug)]
@@ -45,18 +54,54 @@ pub(crate) struct AppState {
     pub(crate) executor: Executor,
     pub(crate) metrics: Arc<ServerMetrics>,
     pub(crate) shutdown: ShutdownSignal,
-    /// Permits for live connections.
-    pub(crate) live_permits: Arc<Semaphore>,
+    /// The configured number, or less if there are not so many descriptors.
+    pub(crate) connections_max: usize,
+    pub(crate) connection_slots: ConnectionSlots,
+    /// Of WebSockets and event streams.
+    pub(crate) live_slots: ConnectionSlots,
+    pub(crate) receive_budget: ReceiveBudget,
+    hsts: Option<HeaderValue>,
     body_budget: BodyBudget,
+    transfer_limits: TransferLimits,
 }
 
 impl AppState {
-    pub(crate) fn new(process: Arc<Process>, shutdown: ShutdownSignal) -> Result<Self, StartError> {
+    pub(crate) fn new(
+        process: Arc<Process>,
+        shutdown: ShutdownSignal,
+        descriptors: DescriptorLimit,
+    ) -> Result<Self, StartError> {
         let metrics = Arc::new(ServerMetrics::new());
-        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics))?;
-        let live_permits = Arc::new(Semaphore::new(process.settings.live.connections_max));
-        let body_budget = BodyBudget::new(&process.settings.http);
-        Ok(Self { process, executor, metrics, shutdown, live_permits, body_budget })
+        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics), shutdown.clone())?;
+        let (http, live) = (&process.settings.http, &process.settings.live);
+        let connections_max = descriptors.connections(http.connections_max);
+        let connection_slots = ConnectionSlots::new(SlotMaxima {
+            all: connections_max,
+            network: http.network_connections_max,
+            account: ACCOUNT_CONNECTIONS_MAX,
+        });
+        let live_slots = ConnectionSlots::new(SlotMaxima {
+            all: live.connections_max,
+            network: live.network_connections_max,
+            account: live.account_connections_max,
+        });
+        let receive_budget = ReceiveBudget::new(http.unfinished_bytes_max);
+        let (body_budget, hsts) = (BodyBudget::new(http), middleware::hsts(&http.tls));
+        let media = &process.services.context.settings().media;
+        let transfer_limits = TransferLimits::new(media.transfers_max);
+        Ok(Self {
+            process,
+            executor,
+            metrics,
+            shutdown,
+            connections_max,
+            connection_slots,
+            live_slots,
+            receive_budget,
+            hsts,
+            body_budget,
+            transfer_limits,
+        })
     }
 }
 
@@ -72,7 +117,7 @@ pub(crate) fn router(app: AppState) -> Router {
     }
     if app.process.serves_api() {
         router = router
-            .route("/graphql", get(graphql::get).post(graphql::post))
+            .route(middleware::GRAPHQL, get(graphql::get).post(graphql::post))
             .route("/.well-known/jwks.json", get(health::jwks));
         if settings.graphql.console {
             router = router

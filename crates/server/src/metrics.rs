@@ -28,8 +28,10 @@ pub(crate) struct ServerMetrics {
     writings: TimeHistogram,
     errors: Mutex<BTreeMap<String, u64>>,
     connections: AtomicU64,
+    dropped_connections: Mutex<BTreeMap<&'static str, u64>>,
     live_connections: AtomicU64,
     slow_clients: AtomicU64,
+    displaced_live_connections: AtomicU64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,30 @@ struct DurationHistogram {
     count: u64,
     sum: Duration,
     buckets: [u64; BOUNDS_MS.len()],
+}
+
+/// The reason that the server closed a connection, or did not take one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DropReason {
+    /// Only the descriptors that are reserved for the store were left.
+    Descriptors,
+    /// Signed-in clients have all connections.
+    Full,
+    /// Signed-in clients of its network have all connections of it.
+    Network,
+    /// Another one has got its place.
+    Displaced,
+}
+
+impl DropReason {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Descriptors => "descriptors",
+            Self::Full => "full",
+            Self::Network => "network",
+            Self::Displaced => "displaced",
+        }
+    }
 }
 
 /// Counts a connection until it is dropped.
@@ -60,8 +86,10 @@ impl ServerMetrics {
             writings: TimeHistogram::default(),
             errors: Mutex::default(),
             connections: AtomicU64::new(0),
+            dropped_connections: Mutex::default(),
             live_connections: AtomicU64::new(0),
             slow_clients: AtomicU64::new(0),
+            displaced_live_connections: AtomicU64::new(0),
         }
     }
 
@@ -104,6 +132,10 @@ impl ServerMetrics {
         ActiveGuard(&self.connections)
     }
 
+    pub(crate) fn record_dropped_connection(&self, reason: DropReason) {
+        *self.dropped_connections.lock().entry(reason.label()).or_default() += 1;
+    }
+
     pub(crate) fn track_live_connection(&self) -> ActiveGuard<'_> {
         self.live_connections.fetch_add(1, Ordering::Relaxed);
         ActiveGuard(&self.live_connections)
@@ -115,6 +147,10 @@ impl ServerMetrics {
 
     pub(crate) fn record_slow_client(&self) {
         self.slow_clients.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn record_displaced_live_connection(&self) {
+        self.displaced_live_connections.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn write_to(&self, page: &mut MetricsPage) {
@@ -132,6 +168,11 @@ impl ServerMetrics {
             "Open HTTP connections.",
             load(&self.connections),
         );
+        let dropped = "roundtable_http_connections_dropped_total";
+        page.begin(dropped, "counter", "Connections that a limit closed, or did not let in.");
+        for (reason, count) in &*self.dropped_connections.lock() {
+            page.sample(dropped, &[("reason", reason)], count);
+        }
         page.gauge(
             "roundtable_live_connections",
             "Open WebSocket and server-sent event connections.",
@@ -141,6 +182,11 @@ impl ServerMetrics {
             "roundtable_live_slow_clients_total",
             "Clients disconnected because they did not read their events or answers.",
             load(&self.slow_clients),
+        );
+        page.counter(
+            "roundtable_live_displaced_connections_total",
+            "Anonymous live connections closed because others needed their place.",
+            load(&self.displaced_live_connections),
         );
         page.counter(
             "roundtable_graphql_responses_total",

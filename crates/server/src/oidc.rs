@@ -1,19 +1,20 @@
-//! Tokens of an external OpenID Connect issuer. Its keys are fetched when a token names an unknown one,
+//! Tokens of an external OpenID Connect issuer, which identify a person by issuer and subject. Its keys are fetched when a token names an unknown one,
 //! and cached; without an issuer nothing is fetched.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::Uri;
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use parking_lot::Mutex;
-use roundtable_domain::Code;
-use roundtable_interface::ApiError;
-use roundtable_model::Email;
+use roundtable_domain::{Code, ExternalIdentity};
+use roundtable_interface::{ApiError, IdentityVerifier};
 use roundtable_model::table::Clock;
+use roundtable_model::{InvalidValue, IssuerName, IssuerSubject};
 use serde::Deserialize;
 
 use crate::configuration::{ConfigurationError, OidcSettings};
@@ -39,6 +40,7 @@ const ALGORITHMS: [Algorithm; 5] =
 #[derive(Debug)]
 pub(crate) struct OidcIssuer {
     settings: OidcSettings,
+    name: IssuerName,
     clock: Arc<dyn Clock>,
     client: HttpsClient<Empty<Bytes>>,
     cached: Mutex<CachedKeys>,
@@ -57,15 +59,30 @@ struct CachedKeys {
     failed: bool,
 }
 
-/// A user that the issuer vouches for.
+/// A valid token of the issuer.
 #[derive(Clone, Debug)]
-pub(crate) struct OidcIdentity {
-    pub(crate) email: Email,
+pub(crate) struct OidcToken {
+    pub(crate) identity: ExternalIdentity,
     pub(crate) expires_at: u64,
+}
+
+/// The external issuer, if there is one, for requests that name a token of it.
+#[derive(Clone, Debug)]
+pub(crate) struct OidcIdentities(pub(crate) Option<Arc<OidcIssuer>>);
+
+#[async_trait]
+impl IdentityVerifier for OidcIdentities {
+    async fn identify(&self, token: &str) -> Result<ExternalIdentity, ApiError> {
+        let issuer = self.0.as_ref().ok_or_else(|| {
+            ApiError::new(Code::BadRequest, "this server accepts the tokens of no other issuer")
+        })?;
+        Ok(issuer.verify(token).await?.identity)
+    }
 }
 
 #[derive(Debug, Deserialize)]
 struct OidcClaims {
+    sub: String,
     exp: u64,
     nbf: Option<u64>,
     email: Option<String>,
@@ -88,15 +105,18 @@ impl OidcIssuer {
             let reason = "set `issuer` and `audience` to the `iss` and `aud` of its tokens";
             return Err(ConfigurationError::conflict("sign-in.oidc", reason));
         }
+        let name = settings.issuer.parse().map_err(|invalid: InvalidValue| {
+            ConfigurationError::conflict("sign-in.oidc.issuer", invalid.to_string())
+        })?;
         let at = settings.jwks_url.as_deref().unwrap_or(&settings.issuer);
         let client = https_client::https_client([settings.issuer.as_str(), at])
             .map_err(|reason| ConfigurationError::conflict("sign-in.oidc", reason))?;
         let (cached, fetching) = (Mutex::default(), tokio::sync::Mutex::default());
-        Ok(Self { settings, clock, client, cached, fetching })
+        Ok(Self { settings, name, clock, client, cached, fetching })
     }
 
     /// Verifies a token of the issuer.
-    pub(crate) async fn verify(self: &Arc<Self>, token: &str) -> Result<OidcIdentity, ApiError> {
+    pub(crate) async fn verify(self: &Arc<Self>, token: &str) -> Result<OidcToken, ApiError> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| invalid_token())?;
         if !ALGORITHMS.contains(&header.alg) {
             return Err(invalid_token());
@@ -121,7 +141,7 @@ impl OidcIssuer {
         let mut validation = Validation::new(header.alg);
         validation.set_issuer(&[&self.settings.issuer]);
         validation.set_audience(&[&self.settings.audience]);
-        validation.set_required_spec_claims(&["exp", "iss", "aud"]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         validation.validate_exp = false;
         let claims = jsonwebtoken::decode::<OidcClaims>(token, &key, &validation);
         let claims = claims.map_err(|_| invalid_token())?.claims;
@@ -133,8 +153,14 @@ impl OidcIssuer {
         }
         // An unverified address may belong to another user.
         let is_verified = claims.email_verified == Some(true.into());
-        let email = claims.email.filter(|_| is_verified).ok_or_else(unverified_email)?;
-        Ok(OidcIdentity { email: email.parse().map_err(|_| invalid_token())?, expires_at })
+        let email = claims.email.filter(|_| is_verified).and_then(|email| email.parse().ok());
+        let subject = claims.sub.parse::<IssuerSubject>().map_err(|_| invalid_token())?;
+        // Subjects that differ only in spaces around them are different people.
+        if subject.as_str() != claims.sub {
+            return Err(invalid_token());
+        }
+        let identity = ExternalIdentity { issuer: self.name.clone(), subject, email };
+        Ok(OidcToken { identity, expires_at })
     }
 
     fn key(&self, id: &str, max_age_seconds: u64) -> Option<DecodingKey> {
@@ -205,10 +231,4 @@ impl OidcIssuer {
 
 fn issuer_unreachable() -> ApiError {
     ApiError::new(Code::Internal, "your token cannot be checked at the moment; try again")
-}
-
-fn unverified_email() -> ApiError {
-    let message = "your issuer has not verified your e-mail address (`email_verified`); verify it \
-                  there, and sign in again";
-    ApiError::new(Code::Unauthenticated, message)
 }

@@ -3,8 +3,9 @@
 //! buffer nothing for a disconnected process.
 //!
 //! A process that was disconnected, or that does not know of a worker, has missed changes. So it trusts
-//! its caches only while it is connected to every worker: those it was configured with, and those that
-//! have announced themselves through the stream's leases.
+//! its caches only while it is connected to every active worker: those that have announced themselves
+//! through the stream's leases, in general with their address. One that died is active until its
+//! announcement expires.
 
 mod client;
 mod wire;
@@ -15,7 +16,7 @@ use bytes::Bytes;
 use roundtable_table::Change;
 use tokio::sync::broadcast;
 
-pub(crate) use self::client::RelayClient;
+pub(crate) use self::client::{RelayClient, worker_uri};
 
 pub(crate) const PATH: &str = "/internal/changes";
 /// The response header with the worker's name.

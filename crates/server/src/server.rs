@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use crate::configuration::Configuration;
 use crate::connections::{self, ConnectionListener};
+use crate::descriptors::DescriptorLimit;
 use crate::http::{self, AppState};
 use crate::keys::KeyError;
 use crate::shutdown::ShutdownTrigger;
@@ -59,6 +60,7 @@ impl Server {
         configuration: Configuration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StartError> {
+        let descriptors = DescriptorLimit::raise();
         let http = &configuration.process.http;
         let (address, tls) = (http.listen, connections::acceptor(&http.tls)?);
         let listen_error = |error| StartError::Listen { address, error };
@@ -76,8 +78,9 @@ impl Server {
         let process = essential(Process::open(configuration, clock, &url)).await?;
         let process = Arc::new(process);
         let (trigger, shutdown) = ShutdownTrigger::new();
-        let app = AppState::new(process, shutdown)?;
-        let connections = ConnectionListener { router: http::router(app.clone()), app, tls };
+        let app = AppState::new(process, shutdown, descriptors)?;
+        let router = http::router(app.clone());
+        let connections = ConnectionListener { router, app, tls, descriptors };
         Ok(Self { listener, connections, trigger, url })
     }
 

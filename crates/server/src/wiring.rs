@@ -9,8 +9,8 @@ use roundtable_domain::{
 use roundtable_engine::{Engine, Options};
 use roundtable_hooks::{DELIVERY_TIMEOUT, HttpWebhookSender, WebhookModerator};
 use roundtable_interface::{CursorCipher, Services, TokenIssuer};
-use roundtable_media::{MediaDirectory, OPEN_BUCKET};
-use roundtable_model::{IdGenerator, Ops};
+use roundtable_media::{DirectoryLimits, MediaDirectory, OPEN_BUCKET};
+use roundtable_model::{IdGenerator, JobId, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_table::{Clock, essential};
 
@@ -18,23 +18,27 @@ use crate::admin::AdminService;
 use crate::admin_socket;
 use crate::authentication::Authenticator;
 use crate::background::BackgroundTasks;
+use crate::backups::media_directory;
 use crate::change_forwarding::ChangeForwarder;
 use crate::configuration::{
     Configuration, ConfigurationError, ProcessRole, ProcessSettings, StoreKind,
 };
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
-use crate::oidc::OidcIssuer;
+use crate::media_sweep;
+use crate::oidc::{OidcIdentities, OidcIssuer};
 use crate::optional_parts::S3;
-use crate::relay::{RelayClient, RelayServer};
+use crate::relay::{self, RelayClient, RelayServer};
 use crate::seal::Seal;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
+use crate::store_probe::{ProbeFailure, Readiness, TableProbes};
 use crate::stream_holds::{StreamKeeper, expect_processors};
 use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
+use crate::worker_address::worker_address;
 use crate::worker_leases::WorkerRegistry;
 
-/// The directory of media files within the data directory.
+/// The directory of media files within the data directory, and the path of their URLs.
 pub(crate) const MEDIA_DIRECTORY: &str = "media";
 /// The token issuer, where no public URL is configured.
 const DEFAULT_ISSUER: &str = "roundtable";
@@ -52,6 +56,8 @@ pub enum StartError {
     Keys(#[from] KeyError),
     #[error("media: {0}")]
     Media(#[from] roundtable_media::MediaConfigError),
+    #[error(transparent)]
+    Probe(#[from] ProbeFailure),
     #[error("hook: {0}")]
     Hook(#[from] roundtable_hooks::HookConfigError),
     #[error(
@@ -85,6 +91,8 @@ pub(crate) struct Process {
     pub(crate) engine: Option<Engine>,
     /// Media files in a local directory, which this process serves itself.
     pub(crate) files: Option<MediaDirectory>,
+    pub(crate) media_store: Arc<dyn MediaStore>,
+    pub(crate) readiness: Readiness,
     pub(crate) background: BackgroundTasks,
 }
 
@@ -106,6 +114,11 @@ impl Process {
             ..Options::default()
         };
         let OpenStore { store, engine } = open_store(&process.store, options).await?;
+        let tables = (process.store.kind == StoreKind::Dynamodb)
+            .then(|| TableProbes::new(&store, &settings.tables, &process.store));
+        if let Some(tables) = &tables {
+            tables.check_at_start().await?;
+        }
         // Before the context, which needs one of the keys.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
         let keys = Arc::new(open_keys(&process, Ops::on(ops), &clock).await?);
@@ -120,6 +133,9 @@ impl Process {
         let context = context.await?;
         let url = process.http.public_url.as_deref().unwrap_or(at).trim_end_matches('/');
         let (files, media) = open_media(&process, context.settings(), &keys, &clock, url).await?;
+        let name = context.ids().next::<JobId>().to_string();
+        let interval = Duration::from_secs(process.store.probe_seconds);
+        let readiness = Readiness::open(tables, Arc::clone(&media), name, interval).await?;
         let bus = LiveBus::new(context.clone());
         let context = context.with_memory_of(&bus);
         let issuer = process.http.public_url.clone().unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
@@ -131,8 +147,9 @@ impl Process {
             sign_in.audience.clone(),
             sign_in.token_seconds,
         ));
+        let is_shared = !context.store().capabilities().single_process;
         let workers =
-            (!context.store().capabilities().single_process).then(|| WorkerRegistry::new(&context));
+            is_shared.then(|| WorkerRegistry::new(&context, worker_address(&process, at)));
         let relay_client = open_relay_client(&process, workers.as_ref(), &tokens, &bus)?;
         let relay_server = RelayServer::new();
         let forwarder = ChangeForwarder {
@@ -145,14 +162,17 @@ impl Process {
         }
         let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
-        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc);
+        let timeout = Duration::from_secs(process.http.request_seconds.max(1));
+        let authenticator =
+            Authenticator::new(context.clone(), Arc::clone(&tokens), oidc.clone(), timeout);
         let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
             .ok_or(KeyError::CannotCreate)?;
         let services = Services {
             feeds: Feeds::new(context.clone(), &bus),
             bus,
-            media: MediaFiles::new(context.clone(), media),
+            media: MediaFiles::new(context.clone(), Arc::clone(&media)),
             issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
+            identities: Arc::new(OidcIdentities(oidc)),
             streams: Arc::new(StreamStatus::new(context.clone(), runner.clone())),
             cursors: Arc::new(cursors),
             context,
@@ -169,6 +189,8 @@ impl Process {
             runner,
             engine,
             files,
+            media_store: media,
+            readiness,
             background: BackgroundTasks::default(),
         })
     }
@@ -190,6 +212,10 @@ impl Process {
             let (runner, stop) = (self.runner.clone(), shutdown.clone());
             let work = async move { runner.run(stop.triggered()).await };
             background.start("streams", shutdown, work);
+            let upload_seconds = self.services.context.settings().media.upload_seconds;
+            let (store, stop) = (Arc::clone(&self.media_store), shutdown.clone());
+            let work = media_sweep::run(store, Duration::from_secs(upload_seconds), stop);
+            background.start("media", shutdown, work);
         }
         if self.serves_api() {
             let (bus, stop) = (self.services.bus.clone(), shutdown.clone());
@@ -197,7 +223,7 @@ impl Process {
         }
         if let Some(relay_client) = &self.relay_client {
             let (relay_client, stop) = (Arc::clone(relay_client), shutdown.clone());
-            background.start("relay", shutdown, async move { relay_client.run(&stop).await });
+            background.start("relay", shutdown, relay_client.run(stop));
         }
         if let Some(engine) = &self.engine {
             let data = self.settings.store.data.clone();
@@ -250,9 +276,22 @@ async fn open_media(
     if process.store.kind == StoreKind::Dynamodb {
         tracing::warn!("media.s3 is not set: all processes must share the directory `store.data`");
     }
-    let (at, base) = (process.store.data.join(MEDIA_DIRECTORY), format!("{url}/{MEDIA_DIRECTORY}"));
+    let at = media_directory(&process.store.data, &settings.media);
+    let default = process.store.data.join(MEDIA_DIRECTORY);
+    if at != default && default.exists() {
+        tracing::warn!(
+            "media.directory is {}, and {} exists, too: move the files in it, or nobody can see them",
+            at.display(),
+            default.display()
+        );
+    }
+    let base = format!("{url}/{MEDIA_DIRECTORY}");
     let secret = keys.permanent_key(&FILES).await?;
-    let files = MediaDirectory::open(&at, &base, &secret, Arc::clone(clock))?;
+    let limits = DirectoryLimits {
+        free_bytes_min: settings.media.free_bytes_min,
+        transfer_time_max: Duration::from_secs(settings.media.transfer_seconds),
+    };
+    let files = MediaDirectory::open(&at, &base, &secret, Arc::clone(clock), limits)?;
     Ok((Some(files.clone()), Arc::new(files)))
 }
 
@@ -263,15 +302,16 @@ fn open_relay_client(
     tokens: &Arc<AccessTokens>,
     bus: &LiveBus,
 ) -> Result<Option<Arc<RelayClient>>, ConfigurationError> {
-    let workers = &process.live.workers;
+    let (workers, own) = (&process.live.workers, &process.live.worker_url);
     let Some(registry) = registry else {
-        if workers.is_empty() {
-            return Ok(None);
-        }
+        let set = [("live.workers", !workers.is_empty()), ("live.worker-url", own.is_some())];
+        let Some((key, _)) = set.into_iter().find(|(_, is_set)| *is_set) else { return Ok(None) };
         let problem = "an embedded store has no other processes: remove this setting";
-        return Err(ConfigurationError::conflict("live.workers", problem));
+        return Err(ConfigurationError::conflict(key, problem));
     };
-    process.check_workers()?;
+    if let Some(own) = own {
+        relay::worker_uri("live.worker-url", own)?;
+    }
     if process.role == ProcessRole::Worker {
         return Ok(None);
     }

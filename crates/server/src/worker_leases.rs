@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use roundtable_domain::Context;
 use roundtable_model::JobId;
-use roundtable_streams::{LeaseConfig, Leases, ShardWorker};
+use roundtable_streams::{ActiveWorkers, LeaseConfig, Leases, ShardWorker};
 use roundtable_table::Result;
 
 /// The consumer name that all workers share.
@@ -21,7 +21,8 @@ pub(crate) struct WorkerRegistry {
 }
 
 impl WorkerRegistry {
-    pub(crate) fn new(context: &Context) -> Self {
+    /// `address` is where other processes reach this one, if it reads the stream.
+    pub(crate) fn new(context: &Context, address: Option<String>) -> Self {
         let own_name: Arc<str> = context.ids().next::<JobId>().to_string().into();
         let config = LeaseConfig {
             stream: context.settings().tables.core.clone(),
@@ -30,12 +31,12 @@ impl WorkerRegistry {
             duration: LEASE,
         };
         let (ops, clock) = (context.ops().table().clone(), Arc::clone(context.clock()));
-        Self { leases: Leases::new(ops, clock, config), own_name }
+        Self { leases: Leases::new(ops, clock, config).at(address), own_name }
     }
 
-    /// The names of recently active workers.
-    pub(crate) async fn workers(&self) -> Result<Vec<String>> {
-        self.leases.workers().await
+    /// The recently active workers.
+    pub(crate) async fn active_workers(&self) -> Result<ActiveWorkers> {
+        self.leases.active_workers().await
     }
 
     /// This worker's share of the stream.

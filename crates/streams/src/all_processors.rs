@@ -7,7 +7,7 @@ use roundtable_domain::{AutoModerator, Context, MediaStore, WebhookSender};
 use crate::{
     CaseReviewer, CounterUpdater, EventDelivery, EventDetector, FanOut, FileRemover,
     FollowerShardScaler, MilestoneUpdater, NotificationWriter, PrivacyUpdater, PromotionUpdater,
-    Purge, QuestUpdater, Runner, RunnerBuilder, ScoreUpdater, UnusedFileDetector,
+    Purge, QuestUpdater, Runner, RunnerBuilder, ScoreUpdater, ShapeUpgrader, UnusedFileDetector,
 };
 
 impl RunnerBuilder {
@@ -53,7 +53,7 @@ impl RunnerBuilder {
 
     fn with_common_processors(context: &Context, seed: [u8; 32]) -> Self {
         let fan_out = FanOut::new(context.clone());
-        Runner::builder(context.clone(), seed)
+        let builder = Runner::builder(context.clone(), seed)
             .with(CounterUpdater::new(context.clone()))
             .with(ScoreUpdater::new(context.clone()))
             .with(PrivacyUpdater::new(context.clone()))
@@ -67,6 +67,9 @@ impl RunnerBuilder {
             .with(MilestoneUpdater::new(context.clone()))
             .with_job_handler(MilestoneUpdater::new(context.clone()))
             .with(fan_out.clone())
-            .with_job_handler(fan_out)
+            .with_job_handler(fan_out);
+        let upgrader = ShapeUpgrader::new(context);
+        // A queue that is never used would still be polled.
+        if upgrader.has_work() { builder.with_job_handler(upgrader) } else { builder }
     }
 }

@@ -1,5 +1,5 @@
 //! Counts likes, comments, replies and shares from the attributes they carry (R37), and each user's
-//! unread notifications.
+//! unread notifications. Releases uploads from their owner's quota: the announcement has charged it.
 //!
 //! A counter records how far it has counted ([`SequenceGuard`]), so a change delivered again is not
 //! counted again. A write requires the counter it was computed from to be unchanged. A counter
@@ -14,18 +14,19 @@ mod deltas;
 use async_trait::async_trait;
 use roundtable_domain::Context;
 use roundtable_model::entities::{
-    Comment, CommentCounter, CommentLike, Like, Notification, Post, PostCounter, Share, User,
-    UserCounter,
+    Comment, CommentCounter, CommentLike, Like, Notification, Post, PostCounter, Share, Upload,
+    User, UserCounter,
 };
 use roundtable_model::table::{Check, Condition, Write};
-use roundtable_model::{Entity, ProcessorName, Shard, UserCount, UserId, UserStatus};
+use roundtable_model::{Entity, ProcessorName, Shard, UserStatus};
 
 use self::deltas::{CounterChange, CounterChanges, group_by_counter};
 use crate::processor::{Batch, Effects, Processor};
 use crate::reads::read_all;
 use crate::{Delivery, ProcessingError, Result, SequenceGuard};
 
-/// The processor that counts reactions to posts and comments, and unread notifications.
+/// The processor that counts reactions to posts and comments, unread notifications, and what uploads
+/// no longer take of quotas.
 #[derive(Clone, Debug)]
 pub struct CounterUpdater {
     context: Context,
@@ -53,6 +54,7 @@ impl Processor for CounterUpdater {
                 Share::SHAPE.name,
                 CommentLike::SHAPE.name,
                 Notification::SHAPE.name,
+                Upload::SHAPE.name,
             ]
         }
     }
@@ -85,7 +87,7 @@ impl Processor for CounterUpdater {
             let after = self.apply(batch, counter, changes)?;
             self.write_counter(&mut effects, before, after, Post::at(id).exists());
         }
-        self.update_unread(batch, &by_counter, &mut effects).await?;
+        self.update_users(batch, &by_counter, &mut effects).await?;
         self.update_comments(batch, &by_counter, &mut effects).await?;
         Ok(effects)
     }
@@ -123,27 +125,29 @@ impl CounterUpdater {
         Ok(())
     }
 
-    /// Counts unread notifications. A deleted account keeps no count: the purge removes its
-    /// notifications and its counter in any order.
-    async fn update_unread(
+    /// Counts unread notifications, and releases uploads. A deleted account keeps no counter: the purge
+    /// removes it and what it counts in any order.
+    async fn update_users(
         &self,
         batch: &Batch<'_>,
         by_counter: &CounterChanges,
         effects: &mut Effects,
     ) -> Result<()> {
         let core = self.context.core().table();
-        let key = |id: &UserId| UserCounter::at(id, &UserCount::Unread, &Shard::ZERO);
-        let all = by_counter.readers.keys();
-        let found = read_all(core, all.clone().map(|id| (id.clone(), key(id)))).await?;
-        let users = read_all(core, all.map(|id| (id.clone(), User::at(id)))).await?;
-        for (id, changes) in &by_counter.readers {
-            if users.get(id).is_none_or(|user| user.status == UserStatus::Deleted) {
+        let all = by_counter.users.keys();
+        let keys = all.clone().map(|id| (id.clone(), UserCounter::at(&id.0, &id.1, &Shard::ZERO)));
+        let found = read_all(core, keys).await?;
+        let users = all.map(|(user, _)| (user.clone(), User::at(user)));
+        let users = read_all(core, users).await?;
+        for (id, changes) in &by_counter.users {
+            let (user, counter) = id;
+            if users.get(user).is_none_or(|user| user.status == UserStatus::Deleted) {
                 continue;
             }
             let before = found.get(id);
             let counter = before.cloned().unwrap_or_else(|| UserCounter {
-                user_id: id.clone(),
-                counter: UserCount::Unread,
+                user_id: user.clone(),
+                counter: *counter,
                 shard: Shard::ZERO,
                 count: 0,
                 version: None,
@@ -154,7 +158,7 @@ impl CounterUpdater {
             let alive =
                 [UserStatus::Active, UserStatus::Suspended].map(|one| User::STATUS.is(&one));
             let [active, suspended] = alive;
-            self.write_counter(effects, before, after, User::at(id).check(active.or(suspended)));
+            self.write_counter(effects, before, after, User::at(user).check(active.or(suspended)));
         }
         Ok(())
     }
@@ -304,7 +308,7 @@ impl Counter for UserCounter {
     }
 
     fn add(&mut self, delta: i64, context: &Context) -> Result<()> {
-        self.count = checked_add("unread", self.count, delta)?;
+        self.count = checked_add(self.counter.as_str(), self.count, delta)?;
         self.updated_at = context.now();
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use roundtable_domain::ServiceError;
 use roundtable_model::table::{self, CancelReason};
 use roundtable_model::{Error, InvalidValue};
 
@@ -40,6 +41,8 @@ impl ProcessingError {
         match self {
             Self::Store(Error::Table(error)) => table_error_class(error),
             Self::Busy => ErrorClass::Conflict,
+            // It waits for the upgrade of this process.
+            Self::Store(Error::NewerShape { .. }) => ErrorClass::Unavailable,
             Self::Store(_) | Self::Unprocessable(_) => ErrorClass::Other,
         }
     }
@@ -48,6 +51,7 @@ impl ProcessingError {
 fn table_error_class(error: &table::Error) -> ErrorClass {
     match error {
         table::Error::Unavailable { .. }
+        | table::Error::Denied { .. }
         | table::Error::WritesPaused { .. }
         | table::Error::WritesStopped { .. }
         | table::Error::Io { .. } => ErrorClass::Unavailable,
@@ -123,11 +127,15 @@ impl From<roundtable_domain::WebhookError> for ProcessingError {
     }
 }
 
-impl From<roundtable_domain::ServiceError> for ProcessingError {
-    fn from(error: roundtable_domain::ServiceError) -> Self {
+impl From<ServiceError> for ProcessingError {
+    fn from(error: ServiceError) -> Self {
         match error {
-            roundtable_domain::ServiceError::Store(error) => Self::Store(error),
-            roundtable_domain::ServiceError::Busy => Self::Busy,
+            ServiceError::Store(error) => Self::Store(error),
+            ServiceError::Busy => Self::Busy,
+            ServiceError::OutcomeUnknown { source } => source.into(),
+            throttled @ ServiceError::Throttled => {
+                table::Error::Unavailable { detail: throttled.to_string() }.into()
+            }
             other => Self::unprocessable(other),
         }
     }
@@ -153,9 +161,13 @@ mod tests {
             ErrorClass::Unavailable
         );
         assert_eq!(ProcessingError::unprocessable("no such attribute").class(), ErrorClass::Other);
-        let busy = roundtable_domain::ServiceError::Busy;
+        let busy = ServiceError::Busy;
         assert_eq!(ProcessingError::from(busy.clone()).class(), ErrorClass::Conflict);
         let quest = roundtable_domain::QuestError::Failed(busy);
         assert_eq!(ProcessingError::from(quest).class(), ErrorClass::Conflict);
+        let source = table::Error::Unavailable { detail: "no answer".into() };
+        for waits in [ServiceError::OutcomeUnknown { source }, ServiceError::Throttled] {
+            assert_eq!(ProcessingError::from(waits).class(), ErrorClass::Unavailable);
+        }
     }
 }

@@ -3,11 +3,12 @@
 //!
 //! ```text
 //! LEASES#consumer#stream   SHARD#id       owner  expires (ms)  term  ended
-//! LEASES#consumer#stream   WORKER#owner          expires (ms)
+//! LEASES#consumer#stream   WORKER#owner          expires (ms)  address
 //! ```
 //! Taking a lease increments its term, and every later write is conditional on the term it was taken
 //! with: a worker that lost a lease cannot renew or end it, however late its write arrives.
-//! Workers announce themselves, so that each can compute its share without asking the others.
+//! Workers announce themselves, so that each can compute its share without asking the others, and so
+//! that other processes find them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use roundtable_model::table::{
 const OWNER: &str = "owner";
 const EXPIRES: &str = "expires";
 const TERM: &str = "term";
+const ADDRESS: &str = "address";
 const ENDED: &str = LeaseKey::ENDED;
 
 /// The identity of a worker: its stream, consumer and owner.
@@ -43,6 +45,23 @@ pub struct Leases {
     table: Table,
     clock: Arc<dyn Clock>,
     config: LeaseConfig,
+    /// Where other processes reach this worker.
+    address: Option<String>,
+}
+
+/// The workers whose announcements have not expired.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ActiveWorkers {
+    pub workers: Vec<AnnouncedWorker>,
+    /// True if they hold all shards that were ever leased and have not ended: none is left from a
+    /// worker that died.
+    pub hold_all_shards: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnnouncedWorker {
+    pub name: String,
+    pub address: Option<String>,
 }
 
 /// This worker's right to read a shard, until `expires_ms`.
@@ -61,16 +80,28 @@ struct LeaseEntry {
     ended: bool,
 }
 
+/// A worker's announcement.
+struct WorkerEntry {
+    expires_ms: u64,
+    address: Option<String>,
+}
+
 #[derive(Default)]
 struct LeaseListing {
     shards: BTreeMap<String, LeaseEntry>,
-    workers: BTreeMap<String, u64>,
+    workers: BTreeMap<String, WorkerEntry>,
 }
 
 impl Leases {
     /// Leases stored in `table`, which must have two text keys.
     pub const fn new(table: Table, clock: Arc<dyn Clock>, config: LeaseConfig) -> Self {
-        Self { table, clock, config }
+        Self { table, clock, config, address: None }
+    }
+
+    /// Announces this worker with the address at which other processes reach it.
+    #[must_use]
+    pub fn at(self, address: Option<String>) -> Self {
+        Self { address, ..self }
     }
 
     pub const fn duration(&self) -> Duration {
@@ -114,9 +145,14 @@ impl Leases {
     }
 
     /// Returns the workers whose announcement has not expired.
-    pub async fn workers(&self) -> Result<Vec<String>> {
-        let listing = self.list().await?;
-        Ok(listing.active_workers(self.clock.now_ms()).map(str::to_owned).collect())
+    pub async fn active_workers(&self) -> Result<ActiveWorkers> {
+        let (listing, now) = (self.list().await?, self.clock.now_ms());
+        let workers = listing.active_workers(now).map(|(name, entry)| AnnouncedWorker {
+            name: name.to_owned(),
+            address: entry.address.clone(),
+        });
+        let workers = workers.collect();
+        Ok(ActiveWorkers { workers, hold_all_shards: listing.are_all_shards_held(now) })
     }
 
     /// Takes the lease of `shard` if it is free, expired, or already held by this worker; `None` if
@@ -178,6 +214,10 @@ impl Leases {
     async fn announce(&self) -> Result<()> {
         let update = Update::new(self.key(LeaseKey::Worker(&self.config.owner)))
             .set(EXPIRES, self.new_expiry_ms());
+        let update = match &self.address {
+            Some(address) => update.set(ADDRESS, address.as_str()),
+            None => update,
+        };
         self.table.update(update).await.map(|_| ())
     }
 
@@ -210,7 +250,7 @@ impl Leases {
         let expired = listing
             .workers
             .iter()
-            .filter(|(_, expires)| **expires <= now)
+            .filter(|(_, entry)| entry.expires_ms <= now)
             .map(|(owner, _)| self.key(LeaseKey::Worker(owner)));
         for key in unlisted.chain(expired) {
             let delete = Delete::new(key).when(attribute(EXPIRES).le(now));
@@ -266,15 +306,24 @@ impl LeaseListing {
                 self.shards.insert(shard.to_owned(), LeaseEntry { owner, expires_ms, ended });
             }
             Some(LeaseKey::Worker(worker)) => {
-                self.workers.insert(worker.to_owned(), expires_ms);
+                let address = item.text(ADDRESS).map(str::to_owned);
+                self.workers.insert(worker.to_owned(), WorkerEntry { expires_ms, address });
             }
             None => {}
         }
     }
 
-    fn active_workers(&self, now_ms: u64) -> impl Iterator<Item = &str> {
-        let workers = self.workers.iter().filter(move |(_, expires_ms)| **expires_ms > now_ms);
-        workers.map(|(owner, _)| owner.as_str())
+    fn active_workers(&self, now_ms: u64) -> impl Iterator<Item = (&str, &WorkerEntry)> {
+        let workers = self.workers.iter().filter(move |(_, entry)| entry.expires_ms > now_ms);
+        workers.map(|(owner, entry)| (owner.as_str(), entry))
+    }
+
+    fn are_all_shards_held(&self, now_ms: u64) -> bool {
+        let is_held = |entry: &LeaseEntry| {
+            let owner = entry.owner.as_ref().and_then(|owner| self.workers.get(owner));
+            entry.expires_ms > now_ms && owner.is_some_and(|owner| owner.expires_ms > now_ms)
+        };
+        self.shards.values().all(|entry| entry.ended || is_held(entry))
     }
 
     fn has_ended(&self, shard: &str) -> bool {

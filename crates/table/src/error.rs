@@ -34,11 +34,14 @@ pub enum Error {
     /// The backend did not respond, after retries. A write may or may not have happened.
     #[error("the table is unavailable: {detail}")]
     Unavailable { detail: String },
+    /// The credentials of this process do not permit the operation. Nothing was written.
+    #[error("access to the table {table:?} is denied: {detail}")]
+    Denied { table: String, detail: String },
     /// The reads of one request returned more than it may read.
     #[error("the request reads more than {bytes_max} bytes; ask for less at once")]
     ReadBudget { bytes_max: usize },
-    /// The reads of all requests under way returned more than they may together.
-    #[error("the server is reading too much at the moment; try again in a second")]
+    /// The reads of all requests under way, or of those of one client, returned more than they may together.
+    #[error("too much is being read at the moment, by you or by others; try again in a second")]
     ReadPoolFull,
     /// The store takes no changes for now, because its disk is full or its process has no file descriptors
     /// left. Nothing was written.
@@ -64,6 +67,13 @@ pub enum Error {
     /// The backend's response violates its contract.
     #[error("unexpected response from the backend: {detail}")]
     Unexpected { detail: String },
+}
+
+impl Error {
+    /// Returns whether the write that failed with this error may have happened.
+    pub const fn leaves_outcome_unknown(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::WritesStopped { .. })
+    }
 }
 
 fn summary(reasons: &[Option<CancelReason>]) -> String {

@@ -11,10 +11,15 @@ use crate::{Error, Result};
 pub struct ReadBudget {
     max: usize,
     used: AtomicUsize,
-    pool: Arc<ReadPool>,
+    /// What it has of each pool, used or not.
+    taken: AtomicUsize,
+    pools: Vec<Arc<ReadPool>>,
 }
 
-/// The bytes that the reads of all requests under way may return together.
+/// Bytes are taken from pools in steps: most reads are short, and all requests share the pools.
+const STEP_BYTES: usize = 16 << 10;
+
+/// The bytes that the reads of several requests under way may return together: of all, or of one client.
 #[derive(Debug)]
 pub struct ReadPool {
     max: usize,
@@ -25,29 +30,43 @@ impl ReadPool {
     pub const fn new(bytes_max: usize) -> Self {
         Self { max: bytes_max, used: AtomicUsize::new(0) }
     }
+
+    /// Returns whether there was room.
+    fn take(&self, bytes: usize) -> bool {
+        self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= self.max
+    }
 }
 
 impl ReadBudget {
-    pub const fn new(bytes_max: usize, pool: Arc<ReadPool>) -> Self {
-        Self { max: bytes_max, used: AtomicUsize::new(0), pool }
+    pub const fn new(bytes_max: usize, pools: Vec<Arc<ReadPool>>) -> Self {
+        let (used, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { max: bytes_max, used, taken, pools }
     }
 
     /// Forgets what was read, for a subscription that waits for its next event.
     pub fn renew(&self) {
-        self.pool.used.fetch_sub(self.used.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        self.used.store(0, Ordering::Relaxed);
+        let taken = self.taken.swap(0, Ordering::Relaxed);
+        for pool in &self.pools {
+            pool.used.fetch_sub(taken, Ordering::Relaxed);
+        }
     }
 
     /// Charges bytes that were read; an error once they exceed a budget.
     pub(crate) fn charge(&self, bytes: usize) -> Result<()> {
         let own = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        let all = self.pool.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if own > self.max {
             return Err(Error::ReadBudget { bytes_max: self.max });
         }
-        if all > self.pool.max {
-            return Err(Error::ReadPoolFull);
+        let needed = own.next_multiple_of(STEP_BYTES).min(self.max);
+        if self.taken.load(Ordering::Relaxed) >= needed {
+            return Ok(());
         }
-        Ok(())
+        // Reads at the same time take each step once.
+        let more = needed.saturating_sub(self.taken.fetch_max(needed, Ordering::Relaxed));
+        // Each gets what `renew` returns to it.
+        let full = self.pools.iter().filter(|pool| !pool.take(more)).count();
+        if full == 0 { Ok(()) } else { Err(Error::ReadPoolFull) }
     }
 }
 
@@ -63,18 +82,37 @@ mod tests {
 
     #[test]
     fn a_pool_is_shared_by_all_that_are_under_way() {
-        let pool = Arc::new(ReadPool::new(250));
-        let budget = || ReadBudget::new(200, Arc::clone(&pool));
+        let pool = Arc::new(ReadPool::new(5 * STEP_BYTES));
+        let max = 4 * STEP_BYTES;
+        let budget = || ReadBudget::new(max, vec![Arc::clone(&pool)]);
         let (one, other) = (budget(), budget());
-        one.charge(100).unwrap();
-        other.charge(100).unwrap();
-        assert!(matches!(other.charge(100), Err(Error::ReadPoolFull)));
+        one.charge(2 * STEP_BYTES).unwrap();
+        other.charge(2 * STEP_BYTES + 1).unwrap();
+        other.charge(STEP_BYTES - 1).unwrap();
+        assert!(matches!(other.charge(1), Err(Error::ReadPoolFull)));
         drop(other);
-        one.charge(100).unwrap();
-        let too_much = one.charge(100);
-        assert!(matches!(too_much, Err(Error::ReadBudget { bytes_max: 200 })), "{too_much:?}");
+        one.charge(2 * STEP_BYTES).unwrap();
+        let too_much = one.charge(1);
+        assert!(matches!(too_much, Err(Error::ReadBudget { bytes_max }) if bytes_max == max));
         one.renew();
         assert_eq!(pool.used.load(Ordering::Relaxed), 0);
-        one.charge(100).unwrap();
+        one.charge(STEP_BYTES).unwrap();
+    }
+
+    #[test]
+    fn each_pool_of_a_budget_has_a_limit() {
+        let (own, all) = (Arc::new(ReadPool::new(STEP_BYTES)), Arc::new(ReadPool::new(1 << 30)));
+        let budget = |pools: &[&Arc<ReadPool>]| {
+            ReadBudget::new(1 << 30, pools.iter().map(|pool| Arc::clone(pool)).collect())
+        };
+        let first = budget(&[&own, &all]);
+        first.charge(1).unwrap();
+        let second = budget(&[&own, &all]);
+        assert!(matches!(second.charge(1), Err(Error::ReadPoolFull)));
+        budget(&[&all]).charge(1).unwrap();
+        drop(second);
+        assert_eq!(all.used.load(Ordering::Relaxed), STEP_BYTES);
+        drop(first);
+        assert_eq!((own.used.load(Ordering::Relaxed), all.used.load(Ordering::Relaxed)), (0, 0));
     }
 }

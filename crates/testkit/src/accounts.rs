@@ -53,6 +53,7 @@ impl Town {
             invitation: None,
             full_name: None,
             language: None,
+            identity: None,
         }
     }
 
@@ -98,7 +99,7 @@ impl Town {
         let table = self.context().core().table();
         let (user_id, created_at) = (user.id.clone(), user.created_at);
         if let Some(email) = user.email.clone() {
-            let lock = EmailLock { email, user_id: user_id.clone(), created_at };
+            let lock = EmailLock { email, user_id: user_id.clone(), created_at, proved_at: None };
             table.put(lock.put()).await.unwrap();
         }
         if let Some(handle) = user.handle.clone() {

@@ -13,6 +13,7 @@ use roundtable_model::{
 };
 
 use crate::Town;
+use crate::user_actions::{code, refused};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeatureAction {
@@ -91,20 +92,28 @@ pub enum FeatureOutcome {
     Nothing,
 }
 
-/// Reduces a result; panics on an internal error.
+/// Reduces a result, and a refusal to its code.
 fn reduce<T, E: Refusal>(
     answer: Result<T, E>,
     outcome: impl FnOnce(T) -> FeatureOutcome,
 ) -> Result<FeatureOutcome, Code> {
-    answer.map(outcome).map_err(|error| {
-        let code = error.code();
-        assert!(code != Code::Internal, "{error}");
-        code
-    })
+    answer.map(outcome).map_err(|error| code(&error))
 }
 
 impl Town {
+    /// Performs a feature action. Panics on an internal error.
     pub async fn perform_feature(
+        &self,
+        caller: &Caller,
+        action: &FeatureAction,
+        request: Option<&RequestId>,
+    ) -> Result<FeatureOutcome, Code> {
+        refused(self.try_perform_feature(caller, action, request).await)
+    }
+
+    /// As [`Town::perform_feature`], on a store that may fail: the outcome is unknown after
+    /// [`Code::Internal`].
+    pub async fn try_perform_feature(
         &self,
         caller: &Caller,
         action: &FeatureAction,

@@ -1,5 +1,6 @@
 //! A backend with stale reads and slow transactions, like DynamoDB's.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,8 +36,15 @@ struct State {
     /// True if only indexes are behind.
     indexes_only: bool,
     delay: Duration,
-    /// Transactions left that conflict with others.
-    conflicts: usize,
+    /// The faults of the next transactions.
+    faults: VecDeque<TransactionFault>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TransactionFault {
+    Conflict,
+    Throttled,
+    LostAnswer,
 }
 
 /// A write that the copy applies later.
@@ -96,14 +104,17 @@ impl LaggingBackend {
 
     /// Makes this many transactions conflict with others.
     pub fn conflict(&self, transactions: usize) {
-        self.0.state.lock().conflicts = transactions;
+        self.0.state.lock().faults = vec![TransactionFault::Conflict; transactions].into();
     }
 
-    fn conflicts_now(&self) -> bool {
-        let mut state = self.0.state.lock();
-        let left = state.conflicts.checked_sub(1);
-        state.conflicts = left.unwrap_or_default();
-        left.is_some()
+    /// Throttles this many transactions.
+    pub fn throttle(&self, transactions: usize) {
+        self.0.state.lock().faults = vec![TransactionFault::Throttled; transactions].into();
+    }
+
+    /// Writes this many transactions and loses the answers.
+    pub fn lose_answers(&self, transactions: usize) {
+        self.0.state.lock().faults = vec![TransactionFault::LostAnswer; transactions].into();
     }
 
     /// Applies a write to the copy, now or later.
@@ -210,13 +221,22 @@ impl BackendDecorator for LaggingBackend {
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        if self.conflicts_now() {
-            let reasons = transaction.writes.iter().map(|_| Some(CancelReason::Conflict)).collect();
-            return Err(Error::Cancelled { reasons });
+        let fault = self.0.state.lock().faults.pop_front();
+        let cancelled = |reason: CancelReason| {
+            let reasons = transaction.writes.iter().map(|_| Some(reason.clone())).collect();
+            Err(Error::Cancelled { reasons })
+        };
+        match fault {
+            Some(TransactionFault::Conflict) => return cancelled(CancelReason::Conflict),
+            Some(TransactionFault::Throttled) => return cancelled(CancelReason::Throttled),
+            Some(TransactionFault::LostAnswer) | None => {}
         }
         let capacity = self.0.primary.transact_write(transaction.clone()).await?;
         self.replicate(PendingWrite::Transaction(transaction)).await?;
-        Ok(capacity)
+        match fault {
+            None => Ok(capacity),
+            Some(_) => Err(Error::Unavailable { detail: String::from("the answer was lost") }),
+        }
     }
 
     async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {

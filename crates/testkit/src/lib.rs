@@ -22,6 +22,7 @@ mod secrets;
 mod sources;
 mod split_stream;
 mod stops;
+pub mod storm;
 mod streams;
 mod stuttering;
 mod town;

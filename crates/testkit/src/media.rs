@@ -8,10 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_domain::{
-    DeclaredFile, MediaFiles, MediaStore, MediaStoreError, NewMedia, NewUpload, SignedUpload,
+    DeclaredFile, MediaFiles, MediaStore, MediaStoreError, MediaStoreProblem, NewMedia, NewUpload,
+    SignedUpload,
 };
 use roundtable_model::entities::{Media, Upload};
-use roundtable_model::{Entity, MediaKey, UploadState, samples};
+use roundtable_model::{Entity, MediaKey, Time, UploadState, samples};
 use tokio::task::yield_now;
 
 use crate::Town;
@@ -58,7 +59,7 @@ impl MemoryMediaStore {
     async fn check_available(&self) -> Result<(), MediaStoreError> {
         yield_now().await;
         if self.is_unavailable.load(Ordering::SeqCst) {
-            return Err(MediaStoreError("it is away".into()));
+            return Err(MediaStoreError::Failed("it is away".into()));
         }
         Ok(())
     }
@@ -67,7 +68,7 @@ impl MemoryMediaStore {
     async fn check_deletable(&self) -> Result<(), MediaStoreError> {
         self.check_available().await?;
         if self.is_undeletable.load(Ordering::SeqCst) {
-            return Err(MediaStoreError("it takes nothing away".into()));
+            return Err(MediaStoreError::Failed("it takes nothing away".into()));
         }
         Ok(())
     }
@@ -113,7 +114,7 @@ impl MediaStore for MemoryMediaStore {
         self.check_available().await?;
         let files = self.files.lock();
         let bytes = files.get(&(key.clone(), copy.into()));
-        let bytes = bytes.ok_or_else(|| MediaStoreError("there is no such copy".into()))?;
+        let bytes = bytes.ok_or_else(|| MediaStoreError::Failed("there is no such copy".into()))?;
         let at = |position: u64| usize::try_from(position).unwrap().min(bytes.len());
         Ok(bytes.get(at(range.start)..at(range.end)).unwrap_or_default().to_vec())
     }
@@ -145,6 +146,22 @@ impl MediaStore for MemoryMediaStore {
         self.check_deletable().await?;
         self.files.lock().retain(|(other, _), _| other != key);
         Ok(())
+    }
+
+    /// This store has no clock: all that was uploaded is old.
+    async fn sweep_uploads(&self, _before: Time) -> Result<usize, MediaStoreError> {
+        self.check_deletable().await?;
+        let mut files = self.files.lock();
+        let before = files.len();
+        files.retain(|(_, name), _| name != INCOMING);
+        Ok(before - files.len())
+    }
+
+    async fn probe(&self, _name: &str) -> Result<(), MediaStoreProblem> {
+        self.check_deletable().await.map_err(|error| MediaStoreProblem {
+            problem: "the files of the town are away".into(),
+            detail: error.to_string(),
+        })
     }
 }
 

@@ -107,14 +107,14 @@ impl Town {
         name.parse().unwrap()
     }
 
-    /// A user, signed in.
+    /// A user who has just signed in.
     pub fn caller(&self, name: &str) -> Caller {
-        Caller::user(self.id(name))
+        Caller::user(self.id(name)).with_password_at(self.now())
     }
 
-    /// A user with a role, signed in.
+    /// A user with a role who has just signed in.
     pub fn staff(&self, name: &str, role: Role) -> Caller {
-        Caller::with_roles(self.id(name), &[role])
+        Caller::with_roles(self.id(name), &[role]).with_password_at(self.now())
     }
 
     /// Returns the live bus of a new process.

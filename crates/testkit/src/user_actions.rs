@@ -1,6 +1,8 @@
 //! The mutations of accounts, follows, groups, posts and moderation as data, for tests that run
 //! them at random, concurrently, or stop them in the middle.
 
+use std::cell::RefCell;
+
 use roundtable_domain::{
     Caller, Code, Edit, GroupChange, NewActivity, NewComment, NewGroup, NewPost, PostChange,
     ProfileChange, Refusal,
@@ -128,20 +130,65 @@ pub enum ActionOutcome {
     Other,
 }
 
+thread_local! {
+    /// The text of the last internal error of this thread, for the assertion that follows it.
+    static LAST_INTERNAL_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// How errors of a store that did not answer begin.
+const UNAVAILABLE: &str = "the table is unavailable";
+
 /// Drops the output, and reduces a refusal to its code.
 fn reduce<T, E: Refusal>(result: Result<T, E>) -> Result<ActionOutcome, Code> {
     result.map(|_| ActionOutcome::Other).map_err(|error| code(&error))
 }
 
-fn code(error: &impl Refusal) -> Code {
+pub(crate) fn code(error: &impl Refusal) -> Code {
     let code = error.code();
-    // An internal error is not a refusal.
-    assert!(code != Code::Internal, "{error}");
+    if matches!(code, Code::Internal | Code::OutcomeUnknown) {
+        LAST_INTERNAL_ERROR.set(error.to_string());
+    }
     code
 }
 
+/// Returns the answer of a store that does not fail; panics on an internal error, which is not a
+/// refusal.
+pub(crate) fn refused<T>(answer: Result<T, Code>) -> Result<T, Code> {
+    if let Err(Code::Internal | Code::OutcomeUnknown) = answer {
+        panic!("{}", LAST_INTERNAL_ERROR.take());
+    }
+    answer
+}
+
+/// As [`refused`], of a store that may not answer: then the outcome is [`Code::OutcomeUnknown`].
+pub(crate) fn refused_or_lost<T>(answer: Result<T, Code>) -> Result<T, Code> {
+    match answer {
+        // A full disk refuses the rest of a mutation that has begun.
+        Err(Code::OutcomeUnknown | Code::ReadOnly) => Err(Code::OutcomeUnknown),
+        // A read had no answer.
+        Err(Code::Internal)
+            if LAST_INTERNAL_ERROR.with_borrow(|text| text.contains(UNAVAILABLE)) =>
+        {
+            Err(Code::OutcomeUnknown)
+        }
+        answer => refused(answer),
+    }
+}
+
 impl Town {
+    /// Performs an action. Panics on an internal error.
     pub async fn perform(
+        &self,
+        caller: &Caller,
+        action: &UserAction,
+        request: Option<&RequestId>,
+    ) -> Result<ActionOutcome, Code> {
+        refused(self.try_perform(caller, action, request).await)
+    }
+
+    /// As [`Town::perform`], on a store that may fail: the outcome is unknown after
+    /// [`Code::Internal`] and [`Code::OutcomeUnknown`].
+    pub async fn try_perform(
         &self,
         caller: &Caller,
         action: &UserAction,
@@ -339,7 +386,8 @@ impl Town {
                 reduce(accounts.set_roles(caller, user, roles, request).await)
             }
             UserAction::DeleteAccount(nickname) => {
-                reduce(accounts.delete_account(caller, nickname).await)
+                let caller = caller.clone().with_password_at(self.now());
+                reduce(accounts.delete_account(&caller, nickname).await)
             }
             other => panic!("{other:?} is not about accounts"),
         }

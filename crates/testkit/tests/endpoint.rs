@@ -4,40 +4,12 @@
 //! scripts/dynamodb-local.sh cargo test -p roundtable-testkit --test endpoint
 //! ```
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-#[path = "storm/cast.rs"]
-mod cast;
-#[path = "storm/check_notifications.rs"]
-mod check_notifications;
-#[path = "storm/check_progress.rs"]
-mod check_progress;
-#[path = "storm/check_rooms.rs"]
-mod check_rooms;
-#[path = "storm/check_trade.rs"]
-mod check_trade;
-#[path = "storm/comparison.rs"]
-mod comparison;
-#[path = "storm/deck.rs"]
-mod deck;
-#[path = "storm/feature_choice.rs"]
-mod feature_choice;
-#[path = "storm/features.rs"]
-mod features;
+#[path = "storm/check.rs"]
+mod check;
 #[path = "storm/processes.rs"]
 mod processes;
-#[path = "storm/record_action.rs"]
-mod record_action;
-#[path = "storm/record_feature.rs"]
-mod record_feature;
-#[path = "storm/storm_user.rs"]
-mod storm_user;
-#[path = "storm/town_model.rs"]
-mod town_model;
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -64,5 +36,5 @@ async fn a_storm_over_processes_that_share_a_stream() {
     let named = |table: &str| format!("storm_{now_ms}_{}_{table}", std::process::id());
     let tables = TableNames { core: named("core"), logins: named("logins"), ops: named("ops") };
     let (config, media_store) = (Config::local(address), Arc::default());
-    processes::storm(StormStore { config, clock, tables, media_store }, cast::steps(STEPS)).await;
+    processes::storm(StormStore { config, clock, tables, media_store }, check::steps(STEPS)).await;
 }

@@ -4,45 +4,17 @@
 //!
 //! `ROUNDTABLE_STORM_STEPS=1000 cargo test --release -p roundtable-testkit --test storm` for a long one.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-#[path = "storm/cast.rs"]
-mod cast;
-#[path = "storm/check_notifications.rs"]
-mod check_notifications;
-#[path = "storm/check_progress.rs"]
-mod check_progress;
-#[path = "storm/check_rooms.rs"]
-mod check_rooms;
-#[path = "storm/check_trade.rs"]
-mod check_trade;
-#[path = "storm/comparison.rs"]
-mod comparison;
-#[path = "storm/deck.rs"]
-mod deck;
-#[path = "storm/feature_choice.rs"]
-mod feature_choice;
-#[path = "storm/features.rs"]
-mod features;
+#[path = "storm/check.rs"]
+mod check;
 #[path = "storm/processes.rs"]
 mod processes;
-#[path = "storm/record_action.rs"]
-mod record_action;
-#[path = "storm/record_feature.rs"]
-mod record_feature;
-#[path = "storm/storm_user.rs"]
-mod storm_user;
-#[path = "storm/town_model.rs"]
-mod town_model;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cast::{ALL_OVER_MS, acts_min, check_town, live, populate, steps};
+use check::{check, steps};
 use processes::StormStore;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -52,8 +24,10 @@ use roundtable_dynamo::Config;
 use roundtable_engine::{Engine, Options};
 use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
 use roundtable_streams::{Runner, RunnerBuilder};
-use roundtable_testkit::{MemoryMediaStore, StutteringBackend, Town, stop_at};
-use town_model::SharedModel;
+use roundtable_testkit::storm::{ALL_OVER_MS, PEOPLE, SharedModel, acts_min, live, populate};
+use roundtable_testkit::{
+    MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town, YieldingBackend, stop_at,
+};
 
 /// Actions of each user: thousands together.
 const STEPS: usize = 100;
@@ -120,7 +94,7 @@ async fn storm(
             Town::on(Store::shared(stutters), clock.clone(), Town::settings(), process).await;
         let town = town.with_media_store(media_store.clone());
         if process == 0 {
-            names = populate(&town).await;
+            names = populate(&town, PEOPLE).await;
         }
         let town = Arc::new(town);
         run_part(town, &names, &shared_model, steps / usize::from(PARTS), process.into()).await;
@@ -136,7 +110,7 @@ async fn storm(
                 sweep();
             }
             runner(&calm).drain().await.unwrap();
-            check_town(&calm, &shared_model, steps / usize::from(PARTS) * usize::from(PARTS)).await;
+            check(&calm, &shared_model, steps / usize::from(PARTS) * usize::from(PARTS)).await;
         }
     }
 }
@@ -146,6 +120,18 @@ async fn a_storm_in_memory() {
     let clock = clock();
     let reference = Arc::new(Reference::new(clock.clone()));
     let backend = async |_| reference.clone() as SharedBackend;
+    storm(backend, || _ = reference.sweep(), clock, steps(STEPS)).await;
+}
+
+/// On a store that other processes may use: effects and checkpoints are written one after the other,
+/// so that a reader that dies in between makes the next one process the same changes again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storm_over_a_shared_store_whose_readers_die() {
+    let clock = clock();
+    let reference = Arc::new(Reference::new(clock.clone()));
+    let split = SplitStreamBackend::new(reference.clone());
+    // It yields at every operation, so that a reader can die between any two.
+    let backend = async |_| Arc::new(YieldingBackend::new(split.clone())) as SharedBackend;
     storm(backend, || _ = reference.sweep(), clock, steps(STEPS)).await;
 }
 

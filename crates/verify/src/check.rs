@@ -12,7 +12,7 @@ use roundtable_model::shape::Index;
 use roundtable_model::table::{self, Item, Table, TableDefinition};
 use tokio::task::JoinHandle;
 
-use crate::entity_checks::{check_item, item_key};
+use crate::entity_checks::{check_item, entity_check_of, item_key};
 use crate::finding::{Finding, Findings, Invariant, Repair, VerifyReport};
 use crate::owner_checks::OwnerState;
 use crate::partition_checks::PartitionState;
@@ -44,7 +44,8 @@ impl Verifier {
             self.audit.clone().map(|audit| tokio::task::spawn_blocking(move || audit()));
         let report = VerifyReport::default();
         let pending = PendingWork::default();
-        let mut check = CheckRun { verifier: self, findings_max, findings, report, pending };
+        let mut check =
+            CheckRun { verifier: self, findings_max, findings, report, pending, older: 0 };
         if let Some(drain) = &self.drain {
             // Damage must be found before processors derive anything from it.
             check.audit_store(audit.take()).await?;
@@ -66,6 +67,8 @@ struct CheckRun<'a> {
     findings: Findings,
     report: VerifyReport,
     pending: PendingWork,
+    /// Items of an older shape.
+    older: u64,
 }
 
 #[derive(Debug)]
@@ -73,6 +76,7 @@ struct SegmentResult<T> {
     state: T,
     findings: Findings,
     items: u64,
+    older: u64,
     partition: PartitionState,
     owners: OwnerState,
     unfinished: UnfinishedEntities,
@@ -112,8 +116,8 @@ impl CheckRun<'_> {
             excused += self.check_mismatches(&portion, stream.as_ref()).await?;
         }
         if excused > 0 {
-            let what = "include expired notifications, until the store deletes those";
-            self.report.notes.push(format!("{excused} counters of unread notifications {what}"));
+            let what = "include expired notifications or uploads, until the store deletes those";
+            self.report.notes.push(format!("{excused} counters {what}"));
         }
         Ok(true)
     }
@@ -164,7 +168,7 @@ impl CheckRun<'_> {
         let definition = Arc::clone(core.definition());
         let check_owners = !self.pending.purges;
         let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
-            let SegmentResult { state, findings, items, partition, owners, unfinished } = result;
+            let SegmentResult { state, findings, items, partition, owners, unfinished, .. } = result;
             *items += 1;
             findings.extend(owners.visit(scanned.item, Index::Main).filter(|_| check_owners));
             findings.extend(expired_finding(&definition, scanned, None));
@@ -293,12 +297,20 @@ impl CheckRun<'_> {
             state: state(),
             findings: Findings::new(findings_max),
             items: 0,
+            older: 0,
             partition: PartitionState::default(),
             owners: OwnerState::default(),
             unfinished: UnfinishedEntities::default(),
         };
+        let visit = move |result: &mut SegmentResult<T>, scanned: ScannedItem<'_>| {
+            let entity = entity_check_of(scanned.item).filter(|_| index.is_none());
+            result.older += u64::from(entity.is_some_and(|one| one.shape.is_older(scanned.item)));
+            visit(result, scanned);
+        };
         let results = reader.scan(table, index, start, visit).await;
-        self.unless_damaged(results)
+        let results = self.unless_damaged(results)?;
+        self.older += results.iter().flatten().map(|result| result.older).sum::<u64>();
+        Ok(results)
     }
 
     /// Turns damage into a finding and `None`.
@@ -356,6 +368,10 @@ impl CheckRun<'_> {
     }
 
     fn finish(mut self) -> VerifyReport {
+        if self.older > 0 {
+            let note = "items have an older shape: `roundtable admin upgrade` rewrites them";
+            self.report.notes.push(format!("{} {note}", self.older));
+        }
         (self.report.findings, self.report.totals) = self.findings.finish();
         self.report.checked.sort_unstable();
         self.report

@@ -128,9 +128,14 @@ fn unreadable_finding<E: TallySource>(item: &Item, error: &Error) -> Finding {
         Error::InvalidItem { entity, field, reason, .. } => {
             (format!("{entity} with {} in {field}", reason.expected), reason.found.clone())
         }
+        Error::NewerShape { entity, shape, known, .. } => {
+            (format!("{entity} of shape {known} or older"), format!("shape {shape}"))
+        }
         other => (E::SHAPE.name.to_owned(), other.to_string()),
     };
-    let repair = Repair::None(if E::COUNTS.is_empty() {
+    let repair = Repair::None(if matches!(error, Error::NewerShape { .. }) {
+        "verify it with the version that has written it"
+    } else if E::COUNTS.is_empty() {
         "its fields cannot be derived: restore it from a backup"
     } else {
         "delete the item first; then it can be derived again"
@@ -190,5 +195,20 @@ mod tests {
             check_item(&item, &all, &rules, &mut |_| {}, &mut |finding| found.push(finding));
             assert_eq!(found, [], "{}", shape.name);
         }
+    }
+
+    #[test]
+    fn an_item_of_a_newer_version_is_reported_and_not_repaired() {
+        let rules = CheckRules { score: roundtable_domain::ScoreSettings::default() };
+        let all: Vec<&EntityShape> =
+            SCHEMA.iter().flat_map(|table| table.entities).copied().collect();
+        let mut found = Vec::new();
+        let item = samples::post_counter().item().with("shape", 2);
+        check_item(&item, &all, &rules, &mut |_| {}, &mut |finding| found.push(finding));
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.expected, "PostCounter of shape 1 or older");
+        assert_eq!(finding.found, "shape 2");
+        let advice = Repair::None("verify it with the version that has written it");
+        assert_eq!(finding.repair, advice);
     }
 }

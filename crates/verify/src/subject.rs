@@ -45,6 +45,13 @@ pub(crate) struct TaggedSubject {
 }
 
 impl TallySubject {
+    /// Returns whether facts of it expire. Reads hide them at once, but they count until the store
+    /// deletes them: the stream then subtracts them.
+    pub(crate) const fn counts_expiring_facts(&self) -> bool {
+        use UserCount::{MediaBytes, PendingUploads, Unread};
+        matches!(self, Self::UserCounter(_, Unread | MediaBytes | PendingUploads, _))
+    }
+
     /// The key of the item that states it.
     pub(crate) fn key(&self, kind: TallyKind) -> Key {
         match self {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use roundtable_model::UserCount;
 use roundtable_model::entities::User;
 use roundtable_model::shape::Index;
 
@@ -101,7 +100,7 @@ impl TallyRecord {
     /// until the store deletes them.
     fn may_count_expired(&self, kind: TallyKind) -> bool {
         kind == TallyKind::Counter
-            && matches!(self.subject, TallySubject::UserCounter(_, UserCount::Unread, _))
+            && self.subject.counts_expiring_facts()
             && self.labels.iter().all(|totals| totals.stated >= totals.facts)
     }
 

@@ -59,7 +59,7 @@ macro_rules! no_entries {
 }
 
 no_entries! {
-    Credential Session Invitation Block Goal Task Milestone ActorHead FeedItem FeedHorizon
+    Credential Session Device Identity Invitation Block Goal Task Milestone ActorHead FeedItem FeedHorizon
     Promotion Room RoomHead RoomMember Message AssistMsg ModerationCase Report Company Idempotency
     ApiKey Audit LoginAttempt Checkpoint Job DeadLetter Webhook SealedKey
 }
@@ -255,6 +255,12 @@ pub(crate) fn describe_facts(kind: TallyKind, subject: &TallySubject) -> Cow<'st
         }
         (TallyKind::Counter, TallySubject::UserCounter(_, UserCount::Unread, _)) => {
             "the unread notifications"
+        }
+        (TallyKind::Counter, TallySubject::UserCounter(_, UserCount::MediaBytes, _)) => {
+            "the bytes of the uploads that are charged"
+        }
+        (TallyKind::Counter, TallySubject::UserCounter(_, UserCount::PendingUploads, _)) => {
+            "the pending uploads that are charged"
         }
         (TallyKind::Counter, TallySubject::Group(_)) => "the active members",
         (TallyKind::Steps, _) => "its steps",

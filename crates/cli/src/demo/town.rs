@@ -202,6 +202,7 @@ async fn sign_up(
         invitation: None,
         full_name: Some(person.full_name.clone()),
         language: Some(String::from("en")),
+        identity: None,
     };
     let caller = step_result("signing up", accounts.register(&sign_up, None, None).await)?.caller;
     let tags = person.likes.iter().filter_map(|topic| TOPICS.get(*topic)?.tag.parse::<Tag>().ok());

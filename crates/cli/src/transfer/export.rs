@@ -57,7 +57,7 @@ impl ExportArgs {
                 None => installation.open(one_shot_options()).await?.store,
                 Some(data) => {
                     progress.stage("Copying", None);
-                    copy(data, &snapshot)?;
+                    copy(data, &installation.settings.media, &snapshot)?;
                     Store::new(Engine::open(&snapshot, one_shot_options())?)
                 }
             };

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use roundtable_model::Entity as _;
 use roundtable_model::entities::{Checkpoint, SealedKey};
+use roundtable_model::shape::TableShape;
+use roundtable_model::{Entity as _, SCHEMA, TYPE};
 use roundtable_server::{AdminService, OpenStore};
 use roundtable_table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_table::{BatchWrite, Item, LeaseKey, Scan, Table, TableDefinition};
@@ -135,13 +136,14 @@ fn check(
     progress: &ProgressDisplay,
 ) -> Result<Vec<String>, CommandError> {
     let mut bad = Vec::new();
-    for ImportFile { path, table, items, .. } in files {
+    for ImportFile { path, name, table, items } in files {
+        let shape = SCHEMA.iter().find(|shape| shape.name == *name);
         progress.stage(&format!("Checking {}", path.display()), None);
         let (mut lines, mut bad_lines) = (LineReader::open(path, table)?, 0);
         while let Some(ItemLine { number, item }) = lines.next()? {
             *items += 1;
             progress.advance(1);
-            if let Err(problem) = item {
+            if let Err(problem) = item.and_then(|item| check_shape(shape, &item)) {
                 bad_lines += 1;
                 if bad_lines <= REPORTED_LINES_MAX {
                     bad.push(format!("{}:{number}: {problem}", path.display()));
@@ -157,6 +159,12 @@ fn check(
         }
     }
     Ok(bad)
+}
+
+/// Rejects an item that only a newer version of this program can read.
+fn check_shape(table: Option<&&TableShape>, item: &Item) -> Result<(), String> {
+    let entity = item.text(TYPE).and_then(|name| table?.entity(name));
+    entity.map_or(Ok(()), |entity| entity.check_known(item)).map_err(|error| error.to_string())
 }
 
 async fn write(
@@ -229,10 +237,19 @@ fn is_skipped(file: &ImportFile, item: &Item, merge: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use roundtable_model::SCHEMA;
-
     use super::*;
     use crate::transfer::dynamodb_json;
+
+    #[test]
+    fn an_item_of_a_newer_version_is_a_bad_line() {
+        let item = roundtable_model::samples::user().item();
+        let core = SCHEMA.iter().find(|shape| shape.name == "gg_core");
+        assert_eq!(check_shape(core, &item), Ok(()));
+        assert_eq!(check_shape(core, &item.with("shape", 1)), Ok(()));
+        let refused = check_shape(core, &item.with("shape", 2)).unwrap_err();
+        assert!(refused.contains("a newer version has written it"), "{refused}");
+        assert_eq!(check_shape(core, &item.with("type", "Stranger").with("shape", 2)), Ok(()));
+    }
 
     #[test]
     fn a_store_that_is_merged_into_keeps_its_own_keys() {

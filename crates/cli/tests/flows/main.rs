@@ -58,6 +58,7 @@ async fn running_a_server_is_as_documented() {
     reported.push(String::from("roundtable_engine_archive_age_seconds"));
     // Reported only by processes that connect to workers, on DynamoDB.
     reported.push(String::from("roundtable_live_all_workers_connected"));
+    reported.push(String::from("roundtable_live_connected_workers"));
     let text = text(name);
     let is_metric = |row: &&str| {
         let is_process = cfg!(target_os = "linux") && row.starts_with("process_");

@@ -43,6 +43,20 @@ fn administer(data: &Path) {
     done(data, "admin promote bo", "bo: fan-out is on\n");
     done(data, "admin demote bo", "bo: fan-out is off\n");
     refused(data, "admin promote nobody", "there is no such user or group");
+    let identity = "https://login.example.org 248289761001";
+    refused(data, &format!("admin identity unlink ana {identity}"), "ana has no such identity");
+    done(data, &format!("admin identity link ana {identity}"), "linked\n");
+    refused(data, &format!("admin identity link bo {identity}"), "linked to another account");
+    done(data, "admin identity list ana", &format!("{identity}\n    linked at 20"));
+    done(data, &format!("admin identity unlink ana {identity}"), "unlinked\n");
+    done(data, "admin identity list ana", "0 identities\n");
+    done(data, "admin locks list", "0 locks\n");
+    done(data, "admin locks list ana@example.com", "0 locks\n");
+    done(data, "admin locks clear 192.0.2.1", "forgot 0 counts of failed sign-ins\n");
+    refused(data, "admin locks clear nobody", "key: expected an e-mail address");
+    for line in ["admin upgrade", "admin upgrade --status"] {
+        done(data, line, "no item of this version has an older shape: there is nothing to do\n");
+    }
     done(data, "admin dlq list", "0 dead letters\n");
     done(data, "admin dlq redrive", "0 succeeded, 0 failed again\n");
     refused(data, "admin dlq show fan-out", "expected a name as `dlq list` prints it");
@@ -164,6 +178,29 @@ fn a_hold_of_an_unknown_consumer_is_listed_and_dropped() {
         }
     }
     assert!(!on(town.path(), "admin holds list").out.contains("soothsayer"));
+}
+
+#[test]
+fn locks_after_failed_sign_ins_are_listed_and_cleared() {
+    let directory = tempfile::tempdir().unwrap();
+    let wrong = roundtable_model::Secret::new("not the password");
+    stopped(directory.path(), roundtable_testkit::Town::settings(), async |town| {
+        let (accounts, email) = (town.accounts(), town.email("ana"));
+        // The clock of the town stands still, far in the future of the command's.
+        town.clock().set_ms(4_000_000_000_000);
+        for _ in 0..3 {
+            accounts.login(&email, &wrong, Some(town.address())).await.unwrap_err();
+        }
+    });
+    let list = on(directory.path(), "admin locks list ana@example.com");
+    assert_eq!((list.status, list.err.as_str()), (0, ""), "{}", list.out);
+    let lock =
+        "ana@example.com, from 192.0.2.1\n    until 2096-10-02T07:06:41.000Z, after 3 failures\n";
+    assert_eq!(list.out, format!("{lock}1 locks\n"));
+    done(directory.path(), "admin locks list", "1 locks\n");
+    done(directory.path(), "admin locks list 198.51.100.9", "0 locks\n");
+    done(directory.path(), "admin locks clear ana@example.com", "forgot 2 counts");
+    done(directory.path(), "admin locks list", "0 locks\n");
 }
 
 #[test]

@@ -69,6 +69,19 @@ fn a_backup_restores_with_its_secret_and_media() {
     check(&back);
 }
 
+/// Files that are on another volume are in the backup, too.
+#[test]
+fn a_backup_has_the_files_of_another_directory() {
+    let town = town();
+    let [data, copy, files] = ["data", "copy", "files"].map(|name| town.path().join(name));
+    fs::rename(data.join("media"), &files).unwrap();
+    let mut backup = command(["backup"]);
+    backup.arg(&copy).arg("--data").arg(&data).env("ROUNDTABLE_MEDIA__DIRECTORY", &files);
+    let copied = finish(backup);
+    assert_eq!((copied.status, copied.err.as_str()), (0, ""));
+    check(&copy);
+}
+
 #[test]
 fn a_running_server_is_copied_while_it_serves() {
     let town = town();

@@ -15,6 +15,7 @@ mod configuration;
 mod create;
 mod demo;
 mod derived;
+mod descriptors;
 mod doc;
 mod killed;
 mod roles;

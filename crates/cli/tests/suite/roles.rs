@@ -29,6 +29,11 @@ fn serve(prefix: &str, role: &str) -> Command {
     serve
 }
 
+fn create_tables(prefix: &str) {
+    let created = served(prefix, "table create");
+    assert_eq!((created.status, created.err.as_str()), (0, ""));
+}
+
 fn sign_up(server: &RunningServer, name: &str) -> String {
     let answer = server.query(
         None,
@@ -70,6 +75,7 @@ fn counted(server: &RunningServer, token: &str, post: &str, count: u64) {
 
 #[test]
 fn one_process_does_everything_on_a_server() {
+    create_tables("all_");
     let server = RunningServer::serve_as(serve("all_", "all"));
     let [ana, bo] = ["ana", "bo"].map(|name| sign_up(&server, name));
     let post = post(&server, &ana);
@@ -87,6 +93,7 @@ fn one_process_does_everything_on_a_server() {
 
 #[test]
 fn an_api_process_and_a_worker_share_the_work() {
+    create_tables("two_");
     let worker = RunningServer::serve_as(serve("two_", "worker"));
     let mut api = serve("two_", "api");
     api.env("ROUNDTABLE_LIVE__WORKERS", &worker.url);

@@ -4,8 +4,10 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::binary::{command, finish};
-use crate::serving::RunningServer;
+use crate::serving::{RunningServer, ask};
 
 #[test]
 fn the_schema_is_printed() {
@@ -40,7 +42,6 @@ fn an_invalid_configuration_is_refused_with_the_reason() {
         ("LOG__LEVEL", "loud", "serve", "log.level: \"loud\" is not a level: expected error, warn"),
         ("LOG__LEVEL", "info,x=loud", "serve", "expected error, warn"),
         ("LOG__LEVEL", "", "serve", "expected error, warn"),
-        ("SIGN_IN__SECRET", &"s".repeat(40), "serve --store dynamodb --role api", "live.workers"),
         ("SIGN_IN__SECRET", "short", "serve", "sign-in.secret: expected 32 characters"),
         ("HTTP__LISTN", "x", "serve", "unknown field `listn`, expected one of `listen`"),
         ("SIGN_IN__SECRET_FILE", "nowhere", "serve", "nowhere: No such file"),
@@ -128,4 +129,47 @@ fn a_second_signal_stops_at_once() {
     server.signal_stop();
     while TcpStream::connect(&address).is_ok() {}
     assert_eq!(server.stop(), Some(1));
+}
+
+/// The log lines of a server's requests, with one in so many of those that did not fail.
+fn request_lines(sample: &str) -> Vec<Value> {
+    let data = tempfile::tempdir().unwrap();
+    let mut serve = command(["serve", "--listen", "127.0.0.1:0", "--data"]);
+    serve.arg(data.path()).env("ROUNDTABLE_LOG__FORMAT", "json");
+    serve.env("ROUNDTABLE_LOG__REQUEST_SAMPLE", sample);
+    let mut server = serve.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(server.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("listening") {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "it ended before it listened");
+    }
+    let listening: Value = serde_json::from_str(&line).unwrap();
+    let url = listening["url"].as_str().unwrap();
+    for _ in 0..6 {
+        ask(url, None, "query Self { me { id } }").unwrap();
+    }
+    ask(url, None, "{ nothingLikeThis }").unwrap();
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    let mut rest = String::new();
+    log.read_to_string(&mut rest).unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0), "{rest}");
+    let lines = rest.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line["message"] == "operation").collect()
+}
+
+#[test]
+fn requests_are_logged_with_their_operation() {
+    let all = request_lines("1");
+    assert_eq!(all.len(), 7, "{all:?}");
+    for line in &all[..6] {
+        let logged = ["level", "operation", "kind", "status"].map(|name| line[name].as_str());
+        assert_eq!(logged, ["INFO", "Self", "query", "OK"].map(Some), "{line}");
+        assert!(line["us"].is_u64() && line["cost"].as_u64() > Some(0), "{line}");
+        let of_request = &line["spans"][0];
+        assert!(of_request["id"].is_string() && of_request["route"] == "/graphql", "{line}");
+    }
+    assert_eq!(all[6]["status"], "BAD_REQUEST", "{}", all[6]);
+    assert_eq!(request_lines("3").len(), 3);
+    assert_eq!(request_lines("0").len(), 0);
 }

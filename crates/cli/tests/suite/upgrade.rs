@@ -13,6 +13,27 @@ fn verifies(data: &Path) {
     assert_eq!((verified.status, verified.err.as_str()), (0, ""), "{}", verified.out);
 }
 
+/// An item of a newer version is refused, not stored without what this version does not know.
+fn refuses_newer_items(export: &Path, into: &Path) {
+    let file = export.join("gg_core.jsonl");
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let newer = lines.replacen("{\"Item\":{", "{\"Item\":{\"shape\":{\"N\":\"2\"},", 1);
+    assert_ne!(newer, lines);
+    std::fs::write(&file, newer).unwrap();
+    let mut run = command(["import"]);
+    run.arg(export).arg("--data").arg(into);
+    let refused = finish(run);
+    assert_eq!(refused.status, 1, "{}", refused.out);
+    let problem =
+        "has shape 2, and this version knows shapes up to 1: a newer version has written it";
+    assert!(
+        refused.out.contains("gg_core.jsonl:1: ") && refused.out.contains(problem),
+        "{}",
+        refused.out
+    );
+    assert!(refused.out.contains("nothing was imported"), "{}", refused.out);
+}
+
 #[test]
 fn a_store_a_backup_and_an_export_of_the_version_before_pass_verify() {
     let directory = tempfile::tempdir().unwrap();
@@ -29,4 +50,8 @@ fn a_store_a_backup_and_an_export_of_the_version_before_pass_verify() {
         assert_eq!((done.status, done.err.as_str()), (0, ""), "{verb}: {}", done.out);
         verifies(&into);
     }
+    let upgraded = on(&at("data"), "admin upgrade");
+    assert_eq!(upgraded.status, 0, "{}", upgraded.err);
+    assert!(upgraded.out.contains("there is nothing to do"), "{}", upgraded.out);
+    refuses_newer_items(&at("export"), &at("from-a-newer-version"));
 }

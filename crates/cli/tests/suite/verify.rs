@@ -32,7 +32,9 @@ async fn move_in(core: &Table) {
     core.put(ana.put()).await.unwrap();
     core.put(NickLock { nickname, user_id, created_at }.put()).await.unwrap();
     let user_id = id.clone();
-    core.put(EmailLock { email: email.unwrap(), user_id, created_at }.put()).await.unwrap();
+    core.put(EmailLock { email: email.unwrap(), user_id, created_at, proved_at: None }.put())
+        .await
+        .unwrap();
     let (counter, shard) = (UserCount::Posts, Shard::ZERO);
     let counter = UserCounter { user_id: id, counter, shard, count: 0, ..samples::user_counter() };
     core.put(counter.put()).await.unwrap();

@@ -5,7 +5,7 @@ use roundtable_model::entities::{Credential, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{InvalidValue, Nickname, UserStatus, rekey};
 
-use super::{AccountError, Accounts, names, require_own, require_session, tags};
+use super::{AccountError, Accounts, names, require_own, tags};
 use crate::access::Permission;
 use crate::{Caller, ServiceError};
 
@@ -14,17 +14,18 @@ const DELETED_NICKNAME: &str = "deleted";
 
 #[boxed]
 impl Accounts {
-    /// Deletes the caller's account; `nickname` confirms the intent. From this moment the profile
-    /// and its content are hidden, sign-in fails and the names are free. The background purge
-    /// removes the content, however much there is, and this tombstone last.
+    /// Deletes the caller's account; `nickname` confirms the intent, and a recent password the
+    /// person. From this moment the profile and its content are hidden, sign-in fails and the names
+    /// are free. The background purge removes the content, however much there is, and this tombstone
+    /// last.
     pub async fn delete_account(
         &self,
         caller: &Caller,
         nickname: &Nickname,
     ) -> Result<(), AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::DeleteAccount)?;
-        require_session(caller)?;
+        require_own(Permission::DeleteAccount, caller)?;
+        self.require_recent_password(caller)?;
         if !mutation.account.nickname.same_as(nickname) {
             return Err(AccountError::NicknameMismatch);
         }

@@ -4,7 +4,7 @@ use data_encoding::BASE32_NOPAD;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Invitation;
 use roundtable_model::table::Write;
-use roundtable_model::{Entity, Expiry, InvalidValue, InviteCode, Time};
+use roundtable_model::{Entity, Expiry, InvalidValue, InviteCode, Time, UserId};
 
 use super::{AccountError, Accounts, require_own};
 use crate::access::Permission;
@@ -16,7 +16,8 @@ const CODE_BYTES: usize = 10;
 
 #[boxed]
 impl Accounts {
-    /// Creates an invitation for `uses` registrations (one by default).
+    /// Creates an invitation for `uses` registrations (one by default). Only staff may have many, or
+    /// invite many with one.
     pub async fn invite(
         &self,
         caller: &Caller,
@@ -24,15 +25,21 @@ impl Accounts {
         expires_at: Option<Time>,
     ) -> Result<Invitation, AccountError> {
         let me = self.context.mutation(caller).await?.account;
-        require_own(Permission::Invite)?;
+        require_own(Permission::Invite, caller)?;
+        let is_staff = caller.current_roles(&me).moderates();
+        let settings = &self.context.settings().invitations;
+        let uses_max = if is_staff { INVITATION_USES_MAX } else { settings.uses_max };
         let uses_left = uses.unwrap_or(1);
-        if uses_left == 0 || uses_left > INVITATION_USES_MAX {
-            return Err(
-                ServiceError::bad_input("uses", InvalidValue::new("1 to 1000", uses_left)).into()
-            );
+        if uses_left == 0 || uses_left > uses_max {
+            let found = format!("{uses_left} (at most {uses_max})");
+            let invalid = InvalidValue::new("a number of users whom you may invite", found);
+            return Err(ServiceError::bad_input("uses", invalid).into());
         }
         let now = self.context.now();
         check_future("expiresAt", expires_at, now)?;
+        if !is_staff && self.has_invitations(&me.id, settings.open_max).await? {
+            return Err(AccountError::TooManyInvitations);
+        }
         let code = BASE32_NOPAD.encode(&self.context.entropy().bytes::<CODE_BYTES>());
         let code = code
             .parse()
@@ -40,8 +47,18 @@ impl Accounts {
         let ttl = expires_at.map(Expiry::at);
         let invitation =
             Invitation { code, inviter_id: me.id.clone(), uses_left, created_at: now, ttl };
-        self.context.core().table().put(invitation.create()).await.map_err(ServiceError::from)?;
+        self.context.core().table().put(invitation.create()).await.map_err(ServiceError::of_write)?;
         Ok(invitation)
+    }
+
+    /// Returns whether a user has this many invitations that are neither used up nor expired.
+    /// Concurrent requests may exceed the limit slightly, which is harmless.
+    async fn has_invitations(&self, user: &UserId, count: usize) -> Result<bool, ServiceError> {
+        if count == 0 {
+            return Ok(true);
+        }
+        let open = self.context.core().invitations_by(user).limit(count).page().await?;
+        Ok(open.items.len() >= count)
     }
 
     /// Returns the write that uses an invitation once; the last use deletes it.

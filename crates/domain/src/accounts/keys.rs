@@ -3,18 +3,18 @@
 
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::ApiKey;
-use roundtable_model::{ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret, Time};
+use roundtable_model::entities::{ApiKey, Session};
+use roundtable_model::{ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret, Time, UserId};
 
 use super::invitations::check_future;
 use super::tokens::ApiKeyToken;
-use super::{AccountError, Accounts, require_own, require_session};
+use super::{AccountError, Accounts, delete_all, require_own};
 use crate::access::Permission;
-use crate::account::require_active;
+use crate::account::{active_account_check, require_active};
 use crate::idempotency::RemovedEntity;
 use crate::limits::{API_KEYS_MAX, NAME_CHARS_MAX, SCOPES_MAX, check_count, check_filled};
 use crate::pages::fill_page;
-use crate::{Caller, Page, PageInput, Roles, ServiceError};
+use crate::{Caller, CallerCredential, Page, PageInput, Roles, ServiceError};
 
 /// A key with this scope has the roles of its owner; other keys have none.
 pub const STAFF_SCOPE: &str = "staff";
@@ -28,23 +28,18 @@ pub struct NewApiKey {
     pub secret: Secret,
 }
 
-/// An authenticated API key, with the user it acts for.
-#[derive(Clone, Debug)]
-pub struct ApiKeyCaller {
-    pub caller: Caller,
-    pub key_id: ApiKeyId,
-    pub scopes: Vec<String>,
-}
-
-impl ApiKeyCaller {
-    pub fn has(&self, scope: &str) -> bool {
-        self.scopes.iter().any(|existing| existing == scope)
-    }
+/// What becomes of a user's API keys when all sessions end, or all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeysOnSignOut {
+    Revoke,
+    Keep,
 }
 
 #[boxed]
 impl Accounts {
-    /// Creates an API key. Refused to callers that use an API key themselves.
+    /// Creates an API key, of which its owner is notified. Requires a recent password. The session
+    /// must still be open when the key is written: what ends all sessions and then revokes all keys
+    /// misses none.
     pub async fn create_key(
         &self,
         caller: &Caller,
@@ -52,9 +47,10 @@ impl Accounts {
         scopes: &[String],
         expires_at: Option<Time>,
     ) -> Result<NewApiKey, AccountError> {
-        let me = self.context.mutation(caller).await?.account;
-        require_own(Permission::ManageKeys)?;
-        require_session(caller)?;
+        let mutation = self.context.mutation(caller).await?;
+        require_own(Permission::ManageKeys, caller)?;
+        self.require_recent_password(caller)?;
+        let me = &mutation.account;
         check_filled("name", name, NAME_CHARS_MAX)?;
         check_scopes(scopes)?;
         let now = self.context.now();
@@ -78,8 +74,19 @@ impl Accounts {
             created_at: now,
             ttl: expires_at.map(Expiry::at),
         };
-        self.context.core().table().put(key.create()).await.map_err(ServiceError::from)?;
-        Ok(NewApiKey { key, secret: text.text() })
+        let new = NewApiKey { key, secret: text.text() };
+        mutation
+            .run(async |me, attempt| {
+                let session = caller.session().map(|id| Session::at(&me.id, id).exists());
+                attempt
+                    .commit()
+                    .with("key", new.key.create())
+                    .with("user", active_account_check(&me.id))
+                    .with_all("session", session)
+                    .finish_or(new.clone(), |_| Err(AccountError::SessionEnded))
+                    .await
+            })
+            .await
     }
 
     pub async fn keys(
@@ -88,7 +95,7 @@ impl Accounts {
         page: &PageInput,
     ) -> Result<Page<ApiKey>, AccountError> {
         let me = self.context.authorize_read(caller).await?;
-        require_own(Permission::ManageKeys)?;
+        require_own(Permission::ManageKeys, caller)?;
         fill_page(
             page,
             async |limit, after| {
@@ -107,7 +114,7 @@ impl Accounts {
         request: Option<&RequestId>,
     ) -> Result<ApiKey, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::ManageKeys)?;
+        require_own(Permission::ManageKeys, caller)?;
         mutation
             .once("revokeApiKey", id, request)?
             .replay(async |RemovedEntity(key): RemovedEntity<ApiKey>| Ok(key))
@@ -125,7 +132,7 @@ impl Accounts {
 
     /// Returns the user behind an API key. A key stops working when its owner's account is
     /// suspended or deleted.
-    pub async fn authenticate(&self, key: &Secret) -> Result<ApiKeyCaller, AccountError> {
+    pub async fn authenticate(&self, key: &Secret) -> Result<Caller, AccountError> {
         let text = ApiKeyToken::parse(key).ok_or(AccountError::InvalidApiKey)?;
         let core = self.context.core();
         let key = core.api_key(&text.user, &text.key).get();
@@ -134,11 +141,26 @@ impl Accounts {
             key.filter(|key| text.matches(&key.secret_hash)).ok_or(AccountError::InvalidApiKey)?;
         let owner = require_active(owner, AccountError::InvalidApiKey)?;
         let mut caller = Caller::with_roles(owner.id, &owner.roles);
-        caller.scopes = Some(key.scopes.clone());
+        caller.credential = CallerCredential::ApiKey { id: key.id, scopes: key.scopes };
         if !caller.has_scope(STAFF_SCOPE) {
             caller.roles = Roles::default();
         }
-        Ok(ApiKeyCaller { caller, key_id: key.id, scopes: key.scopes })
+        Ok(caller)
+    }
+
+    /// Revokes all keys of a user, unless they are to be kept; returns how many.
+    pub(super) async fn revoke_keys_on_sign_out(
+        &self,
+        user: &UserId,
+        keys: KeysOnSignOut,
+    ) -> Result<usize, ServiceError> {
+        match keys {
+            KeysOnSignOut::Keep => Ok(0),
+            KeysOnSignOut::Revoke => {
+                let keys = self.context.core().api_keys(user).all().await?;
+                delete_all(&self.context, &keys).await
+            }
+        }
     }
 }
 

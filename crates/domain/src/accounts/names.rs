@@ -9,7 +9,7 @@ use roundtable_model::{Email, Entity, Handle, Nickname, Time, UserId, UserStatus
 /// A write with the name that reports its failed condition.
 pub(super) type NameLockWrite = (&'static str, Write);
 
-const EMAIL: &str = "email";
+pub(super) const EMAIL: &str = "email";
 const NICKNAME: &str = "nickname";
 const HANDLE: &str = "handle";
 
@@ -31,12 +31,11 @@ impl<'a> HeldNames<'a> {
     }
 }
 
-/// The locks of a new user.
+/// The locks of a new user, besides that of the address.
 pub(super) fn new_locks(user: &User) -> Vec<NameLockWrite> {
-    let HeldNames { email, nickname, handle } = HeldNames::of(user);
+    let HeldNames { nickname, handle, .. } = HeldNames::of(user);
     let (id, now) = (&user.id, user.created_at);
     let locks = [
-        email.map(|email| (EMAIL, email_lock(email, id, now))),
         nickname.map(|nickname| (NICKNAME, nick_lock(nickname, id, now))),
         handle.map(|handle| (HANDLE, handle_lock(handle, id, now))),
     ];
@@ -70,6 +69,14 @@ pub(super) fn moved_locks(before: &User, after: &User, now: Time) -> Vec<NameLoc
     writes
 }
 
+/// The write that releases an address that a user no longer has.
+pub(super) fn released_email(before: &User, after: &User) -> Option<NameLockWrite> {
+    let (old, new) = (before.email.as_ref()?, after.email.as_ref());
+    let mine = EmailLock::USER_ID.is(&before.id);
+    let is_released = is_changed(Some(old), new, Email::same_as);
+    is_released.then(|| (EMAIL, EmailLock::at(old).delete().when(mine).into()))
+}
+
 fn is_changed<T>(old: Option<&T>, new: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
     match (old, new) {
         (Some(old), Some(new)) => !same(old, new),
@@ -79,7 +86,9 @@ fn is_changed<T>(old: Option<&T>, new: Option<&T>, same: impl Fn(&T, &T) -> bool
 }
 
 fn email_lock(email: &Email, user: &UserId, now: Time) -> Write {
-    EmailLock { email: email.clone(), user_id: user.clone(), created_at: now }.create().into()
+    EmailLock { email: email.clone(), user_id: user.clone(), created_at: now, proved_at: None }
+        .create()
+        .into()
 }
 
 fn nick_lock(nickname: &Nickname, user: &UserId, now: Time) -> Write {

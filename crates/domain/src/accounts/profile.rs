@@ -8,7 +8,7 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AccountError, Accounts, names, require_own, tags};
+use super::{AccountError, Accounts, names, nicknames, require_own, tags};
 use crate::access::Permission;
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text,
@@ -128,8 +128,13 @@ impl Accounts {
         request: Option<&RequestId>,
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::UpdateProfile, caller)?;
         change.check(self.context.now())?;
+        if let Some(nickname) = &change.nickname
+            && !nickname.same_as(&mutation.account.nickname)
+        {
+            nicknames::check_new(nickname)?;
+        }
         mutation
             .once("updateProfile", change, request)?
             .replay(async |_: ProfileOutcome| Ok(self.context.authorize_read(caller).await?))
@@ -149,7 +154,7 @@ impl Accounts {
         email: &Email,
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         self.reauthenticate(&mutation.account, password).await?;
         mutation
             .run(async |me, attempt| {

@@ -7,7 +7,7 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{User, UserCounter};
 use roundtable_model::{Email, Handle, Nickname, Shard, UserCount, UserId};
 
-use super::{AccountError, Accounts, shared_profile};
+use super::{AccountError, Accounts};
 use crate::Caller;
 use crate::memory::UserCounterId;
 
@@ -37,7 +37,7 @@ impl UserCounts {
             UserCount::Following => &mut self.following,
             UserCount::Posts => &mut self.posts,
             UserCount::Xp => &mut self.xp,
-            UserCount::Unread => return,
+            UserCount::Unread | UserCount::MediaBytes | UserCount::PendingUploads => return,
         };
         *count = count.saturating_add(counter.count);
     }
@@ -66,8 +66,7 @@ impl Accounts {
         ids: &[UserId],
     ) -> Result<Vec<Option<Arc<User>>>, AccountError> {
         let access = self.context.viewer_access(viewer, ids, []).await?;
-        let profile = |id| access.visible_profile(id).map(|user| shared_profile(viewer, user));
-        Ok(ids.iter().map(profile).collect())
+        Ok(ids.iter().map(|id| access.shown_profile(id)).collect())
     }
 
     pub async fn by_nickname(
@@ -114,11 +113,10 @@ impl Accounts {
         let Some(found) = self.context.core().user_by_email(email).get().await? else {
             return Ok(None);
         };
-        if found.id != viewer.user_id && !viewer.roles.admin {
-            return Ok(None);
-        }
-        let user = self.user(Some(viewer), &found.id).await?;
-        Ok(user.filter(|user| user.email.as_ref().is_some_and(|existing| existing.same_as(email))))
+        let access = self.context.viewer_access(Some(viewer), [&found.id], []).await?;
+        let user = access.visible_user(&found.id).filter(|user| access.sees_email(&user.id));
+        let has_email = |user: &&User| user.email.as_ref().is_some_and(|own| own.same_as(email));
+        Ok(user.filter(has_email).cloned())
     }
 
     /// Returns counters in the order of `ids`; `None` where the viewer may not see the user.

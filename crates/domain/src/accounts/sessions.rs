@@ -1,22 +1,26 @@
 //! Sessions: one item per signed-in device, whose refresh token is replaced with every use. A
 //! reused token is a copy, so it ends the session for all of its holders.
 //!
-//! A session also ends when the password is changed after the session began. The timestamps of the
-//! two items decide that, so a new password ends other sessions in its own transaction; deleting
-//! their items is only cleanup.
+//! Every request with an access token reads its session, so that the token dies with it.
+//!
+//! A session also ends when the password is changed after the session began. A new password deletes
+//! the other sessions in its own transaction. The timestamps of session and credential decide about
+//! one that was opened meanwhile with the old password: it cannot be refreshed.
 
-use futures::future::try_join_all;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::table::{Delete, essential};
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
+use super::devices::DeviceWithToken;
+use super::keys::KeysOnSignOut;
 use super::tokens::{RefreshToken, TokenState};
-use super::{AccountError, Accounts, SignedInUser, require_session};
+use super::{AccountError, Accounts, SignedInUser, delete_all, require_own};
+use crate::access::Permission;
 use crate::account::{active_account_check, require_active};
 use crate::limits::SESSIONS_MAX;
 use crate::mutation::{Attempt, AttemptOutcome};
-use crate::{Caller, ServiceError};
+use crate::{Caller, CallerCredential, ServiceError};
 
 #[boxed]
 impl Accounts {
@@ -55,7 +59,22 @@ impl Accounts {
             .when(unused);
         // If a concurrent exchange won, the next attempt shows whether with this token.
         let commit = attempt.commit().with("session", exchanged);
-        commit.finish_unrecorded(SignedInUser::new(user, &next)).await
+        commit.finish_unrecorded(SignedInUser::new(user, &next, session.created_at)).await
+    }
+
+    /// Returns the caller of an access token, without roles. Fails once the session has ended, and
+    /// reads neither the profile nor the credential: a new password deletes the other sessions, and
+    /// services check that the account is active.
+    pub async fn caller_of(
+        &self,
+        user: &UserId,
+        session: &SessionId,
+    ) -> Result<Caller, AccountError> {
+        let session = self.context.core().session(user, session).get().await?;
+        let Session { id, created_at, .. } = session.ok_or(AccountError::SessionEnded)?;
+        let credential =
+            CallerCredential::SignIn { session: Some(id), password_at: Some(created_at) };
+        Ok(Caller { credential, ..Caller::user(user.clone()) })
     }
 
     /// Ends the session of this refresh token; returns whether there was one. Works for suspended
@@ -74,15 +93,22 @@ impl Accounts {
         caller: &Caller,
         session: &SessionId,
     ) -> Result<bool, AccountError> {
+        require_own(Permission::ChangeCredentials, caller)?;
         let session = self.context.core().session(&caller.user_id, session).get().await?;
         Ok(self.end_sessions(&session).await? > 0)
     }
 
-    pub async fn logout_everywhere(&self, caller: &Caller) -> Result<(), AccountError> {
-        require_session(caller)?;
+    /// Ends all sessions of the caller; returns how many API keys it revoked. Sessions end first: a
+    /// session that has ended creates no key, so none escapes.
+    pub async fn logout_everywhere(
+        &self,
+        caller: &Caller,
+        keys: KeysOnSignOut,
+    ) -> Result<usize, AccountError> {
+        require_own(Permission::ChangeCredentials, caller)?;
         let sessions = self.context.core().sessions(&caller.user_id).all().await?;
         self.end_sessions(&sessions).await?;
-        Ok(())
+        Ok(self.revoke_keys_on_sign_out(&caller.user_id, keys).await?)
     }
 
     /// Opens a session with a verified credential; fails when the password or account has changed
@@ -91,6 +117,7 @@ impl Accounts {
         &self,
         user: User,
         credential: &Credential,
+        device: DeviceWithToken,
     ) -> Result<SignedInUser, AccountError> {
         let id: SessionId = self.context.ids().next();
         let token = RefreshToken::first(user.id.clone(), id.clone(), self.context.entropy());
@@ -110,6 +137,7 @@ impl Accounts {
                 attempt
                     .commit()
                     .with("session", session.create())
+                    .with("device", device.device.put())
                     .with("user", active_account_check(&user.id))
                     .with("credential", Credential::at(&user.id).check(unchanged.clone()))
                     .finish_or((), |_| Err(AccountError::WrongCredentials))
@@ -117,7 +145,9 @@ impl Accounts {
             })
             .await?;
         self.end_oldest_sessions(&user.id).await?;
-        Ok(SignedInUser::new(user, &token))
+        self.forget_oldest_devices(&device).await?;
+        let signed_in = SignedInUser::new(user, &token, session.created_at);
+        Ok(SignedInUser { device_token: Some(device.token), ..signed_in })
     }
 
     /// Deletes sessions; returns how many still existed.
@@ -125,13 +155,7 @@ impl Accounts {
         &self,
         sessions: impl IntoIterator<Item = &Session>,
     ) -> Result<usize, ServiceError> {
-        let table = self.context.core().table();
-        let deletes = sessions.into_iter().map(|session| {
-            let delete = Delete::new(session.key());
-            table.delete(delete.returning(roundtable_model::table::Returning::Old))
-        });
-        let ended = try_join_all(deletes).await?;
-        Ok(ended.into_iter().filter(|written| written.item.is_some()).count())
+        delete_all(&self.context, sessions).await
     }
 
     /// Returns the session that issued this token or an earlier one.

@@ -6,26 +6,45 @@ use std::net::IpAddr;
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
-use roundtable_model::table::{Write, essential};
-use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
+use roundtable_model::table::limits::TRANSACTION_ITEMS_MAX;
+use roundtable_model::table::{Delete, Write, essential};
+use roundtable_model::{Email, Entity, Secret, UserId, UserStatus};
 
+use super::attempts::AttemptOrigin;
+use super::devices::DeviceInput;
+use super::keys::KeysOnSignOut;
 use super::passwords::{PasswordCheck, check_length, check_new};
 use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
 use crate::access::Permission;
 use crate::mutation::AttemptOutcome;
 use crate::{Caller, ServiceError};
 
+/// Sessions that end in the transaction of a new password, with the credential and the session that
+/// stays.
+const SESSIONS_ENDED_WITH_PASSWORD_MAX: usize = TRANSACTION_ITEMS_MAX - 2;
+
 #[boxed]
 impl Accounts {
-    /// Signs a user in, also where the store keeps its last space in reserve. Without an `address`, only
-    /// the account's attempts are counted.
+    /// Signs a user in on a device that is not known. Without an `address`, the client is in this process.
     pub async fn login(
         &self,
         email: &Email,
         password: &Secret,
         address: Option<IpAddr>,
     ) -> Result<SignedInUser, AccountError> {
-        essential(self.log_in(email, password, address)).await
+        self.login_on(email, password, address, &DeviceInput::default()).await
+    }
+
+    /// Signs a user in, also where the store keeps its last space in reserve. A token that is not one of
+    /// this user's is ignored: the device is then unknown.
+    pub async fn login_on(
+        &self,
+        email: &Email,
+        password: &Secret,
+        address: Option<IpAddr>,
+        input: &DeviceInput,
+    ) -> Result<SignedInUser, AccountError> {
+        essential(self.log_in(email, password, address, input)).await
     }
 
     async fn log_in(
@@ -33,24 +52,44 @@ impl Accounts {
         email: &Email,
         password: &Secret,
         address: Option<IpAddr>,
+        input: &DeviceInput,
     ) -> Result<SignedInUser, AccountError> {
+        input.check()?;
         let lock = self.context.core().email_lock(email).get().await?;
         let user = lock.map(|lock| lock.user_id);
-        let (user, credential) =
-            self.verify_password(email, user.as_ref(), password, address).await?;
-        self.open_session(user, &credential).await
+        let known = self.known_device(user.as_ref(), input.token.as_ref()).await?;
+        let origin = match &known {
+            Some(device) => AttemptOrigin::KnownDevice(device),
+            None => AttemptOrigin::Stranger { email, address },
+        };
+        let (user, credential) = self.verify_password(user.as_ref(), password, origin).await?;
+        let device = self.signed_in_device(&user.id, known, input);
+        self.open_session(user, &credential, device).await
     }
 
-    /// Changes the caller's password and ends all sessions except `session`.
+    /// Checks the caller's password and returns the caller with it: for what requires a recent one.
+    pub async fn confirm_password(
+        &self,
+        caller: &Caller,
+        password: &Secret,
+    ) -> Result<Caller, AccountError> {
+        require_own(Permission::ChangeCredentials, caller)?;
+        let me = self.context.authorize_read(caller).await?;
+        self.reauthenticate(&me, password).await?;
+        Ok(caller.clone().with_password_at(self.context.now()))
+    }
+
+    /// Changes the caller's password and ends all sessions except the caller's; returns how many API
+    /// keys it revoked.
     pub async fn change_password(
         &self,
         caller: &Caller,
-        session: Option<&SessionId>,
         current: &Secret,
         next: &Secret,
-    ) -> Result<(), AccountError> {
+        keys: KeysOnSignOut,
+    ) -> Result<usize, AccountError> {
         let mutation = self.context.mutation(caller).await?;
-        require_own(Permission::UpdateProfile)?;
+        require_own(Permission::ChangeCredentials, caller)?;
         check_new("next", next)?;
         let me = &mutation.account;
         let credential = self.reauthenticate(me, current).await?;
@@ -68,36 +107,44 @@ impl Accounts {
             .set(Credential::UPDATED_AT, &since)
             .when(unchanged)
             .into();
-        let current_session = sessions.iter().find(|existing| Some(&existing.id) == session);
-        let kept_session = current_session.map(|current_session| {
-            let session = Session::at(&me.id, &current_session.id);
-            Write::from(session.patch().set(Session::CREATED_AT, &since))
-        });
+        let (kept, ended): (Vec<Session>, Vec<Session>) =
+            sessions.into_iter().partition(|one| Some(&one.id) == caller.session());
+        let kept = kept.iter().map(|one| one.key().patch().set(Session::CREATED_AT, &since));
+        let kept: Vec<Write> = kept.map(Write::from).collect();
+        // Access tokens die with their session's item, so the items go with the old password: all
+        // of them, but for users with extraordinarily many.
+        let ended: Vec<Write> = ended
+            .iter()
+            .take(SESSIONS_ENDED_WITH_PASSWORD_MAX)
+            .map(|one| Delete::new(one.key()).into())
+            .collect();
         mutation
             .run(async |_, attempt| {
                 attempt
                     .commit()
                     .with("credential", changed.clone())
-                    .with_all("session", kept_session.clone())
+                    .with_all("session", kept.clone())
+                    .with_all("ended", ended.clone())
                     .finish_or((), |_| Err(ServiceError::Busy))
                     .await
             })
             .await?;
         // Read again to include sessions opened concurrently with the old password.
         let sessions = self.context.core().sessions(&me.id).all().await?;
-        self.end_sessions(sessions.iter().filter(|existing| Some(&existing.id) != session)).await?;
-        Ok(())
+        self.end_sessions(sessions.iter().filter(|one| Some(&one.id) != caller.session())).await?;
+        // Last, because no session but the caller's can create one any more.
+        Ok(self.revoke_keys_on_sign_out(&me.id, keys).await?)
     }
 
-    /// Returns the caller's credential after checking the password. These attempts count like
+    /// Returns the caller's credential after checking the password. These attempts are limited like
     /// sign-ins, so a stolen access token does not allow unlimited guesses.
     pub(super) async fn reauthenticate(
         &self,
         me: &User,
         password: &Secret,
     ) -> Result<Credential, AccountError> {
-        let email = me.email.as_ref().ok_or(AccountError::WrongPassword)?;
-        match self.verify_password(email, Some(&me.id), password, None).await {
+        let origin = AttemptOrigin::SignedIn(&me.id);
+        match self.verify_password(Some(&me.id), password, origin).await {
             Ok((_, credential)) => Ok(credential),
             Err(AccountError::WrongCredentials) => Err(AccountError::WrongPassword),
             Err(error) => Err(error),
@@ -107,13 +154,12 @@ impl Accounts {
     /// Counts the attempt, then checks the password.
     pub(super) async fn verify_password(
         &self,
-        email: &Email,
         user: Option<&UserId>,
         password: &Secret,
-        address: Option<IpAddr>,
+        origin: AttemptOrigin<'_>,
     ) -> Result<(User, Credential), AccountError> {
         check_length("password", password)?;
-        let attempt = attempts::begin(&self.context, email, address).await?;
+        let attempt = attempts::begin(&self.context, origin).await?;
         let account = self.load_account(user).await?;
         let hash = account.as_ref().map(|(_, credential)| &credential.password_hash);
         let checked = self.context.passwords().check(password, hash).await?;

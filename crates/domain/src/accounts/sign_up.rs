@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use futures::future::{OptionFuture, try_join3};
+use futures::future::{OptionFuture, try_join};
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, User};
 use roundtable_model::{
@@ -12,10 +12,12 @@ use roundtable_model::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
+use super::attempts::AttemptOrigin;
+use super::devices::DeviceInput;
+use super::identities::{ExternalIdentity, IDENTITY};
 use super::passwords::check_new;
-use super::{AccountError, Accounts, SignedInUser, names};
+use super::{AccountError, Accounts, SignedInUser, names, nicknames};
 use crate::Registration;
-use crate::ServiceError;
 use crate::limits::{NAME_CHARS_MAX, check_text};
 
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub struct SignUp {
     pub invitation: Option<InviteCode>,
     pub full_name: Option<String>,
     pub language: Option<String>,
+    /// The new user at an external issuer, which has verified the address.
+    pub identity: Option<ExternalIdentity>,
 }
 
 /// The stored outcome of a registration; never contains a token.
@@ -38,10 +42,14 @@ struct SignUpOutcome {
 }
 
 impl SignUp {
-    fn check(&self) -> Result<(), ServiceError> {
+    fn check(&self) -> Result<(), AccountError> {
+        if let Some(identity) = &self.identity {
+            identity.require_email(&self.email)?;
+        }
+        nicknames::check_new(&self.nickname)?;
         check_new("password", &self.password)?;
         check_text("fullName", self.full_name.as_deref().unwrap_or_default(), NAME_CHARS_MAX)?;
-        check_text("language", self.language.as_deref().unwrap_or_default(), NAME_CHARS_MAX)
+        Ok(check_text("language", self.language.as_deref().unwrap_or_default(), NAME_CHARS_MAX)?)
     }
 }
 
@@ -61,7 +69,8 @@ impl Accounts {
             self.context.rate_limiter().sign_up(address)?;
         }
         sign_up.check()?;
-        let SignUp { email, password, nickname, handle, invitation, full_name, language } = sign_up;
+        let SignUp { email, password, nickname, handle, invitation, .. } = sign_up;
+        let SignUp { full_name, language, identity, .. } = sign_up;
         let input = (email.fold(), nickname, handle, invitation, full_name, language);
         let request = self.context.idempotent_request(email, request, "register", &input)?;
         let id: UserId = self.context.ids().next();
@@ -69,11 +78,17 @@ impl Accounts {
         let registered = self.context.run_once(
             request.as_ref(),
             async |outcome: SignUpOutcome| {
-                self.verify_password(email, Some(&outcome.user), password, address).await
+                let origin = AttemptOrigin::Stranger { email, address };
+                self.verify_password(Some(&outcome.user), password, origin).await
             },
             async |attempt| {
                 let invitation = self.check_admission(invitation.as_ref()).await?;
-                self.check_names(email, nickname, handle.as_ref()).await?;
+                let address = self.claim_email(email, &id, identity.is_some()).await?;
+                self.check_names(nickname, handle.as_ref()).await?;
+                let identity = match identity {
+                    Some(identity) => self.identity_write(identity, &id).await?,
+                    None => None,
+                };
                 let hashed = self.context.passwords().hash(password, self.context.entropy());
                 let hash: &Secret = hash.get_or_try_init(|| hashed).await?;
                 let user = self.new_user(id.clone(), sign_up);
@@ -88,13 +103,16 @@ impl Accounts {
                     .with("user", user.create())
                     .with("credential", credential.create())
                     .with_all("invitation", invitation)
+                    .with_named(address)
                     .with_named(names::new_locks(&user))
+                    .with_all(IDENTITY, identity)
                     .finish(SignUpOutcome { user: user.id.clone() }, (user, credential))
                     .await
             },
         );
         let (user, credential) = registered.await?;
-        self.open_session(user, &credential).await
+        let device = self.signed_in_device(&user.id, None, &DeviceInput::default());
+        self.open_session(user, &credential, device).await
     }
 
     /// Refuses the registration where required, and returns the write that uses the invitation.
@@ -115,18 +133,15 @@ impl Accounts {
     /// Refuses names that are taken.
     async fn check_names(
         &self,
-        email: &Email,
         nickname: &Nickname,
         handle: Option<&Handle>,
     ) -> Result<(), AccountError> {
         let core = self.context.core();
         let handle = OptionFuture::from(handle.map(|handle| core.handle_lock(handle).get()));
         let handle = async { handle.await.transpose() };
-        let locks = try_join3(core.email_lock(email).get(), core.nick_lock(nickname).get(), handle);
-        match locks.await? {
-            (Some(_), _, _) => Err(AccountError::EmailTaken),
-            (_, Some(_), _) => Err(AccountError::NicknameTaken),
-            (_, _, Some(Some(_))) => Err(AccountError::HandleTaken),
+        match try_join(core.nick_lock(nickname).get(), handle).await? {
+            (Some(_), _) => Err(AccountError::NicknameTaken),
+            (_, Some(Some(_))) => Err(AccountError::HandleTaken),
             _ => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AccountError, Accounts, profile_for_viewer};
+use super::{AccountError, Accounts, public_profile};
 use crate::access::{Permission, Relations, require};
 use crate::account::is_active;
 use crate::limits::{REASON_CHARS_MAX, check_filled};
@@ -34,11 +34,17 @@ pub(crate) struct StaffMember<'a> {
 
 impl<'a> StaffMember<'a> {
     pub(crate) fn new(caller: &'a Caller, me: &User) -> Self {
-        Self { caller, relations: caller.current_roles(me).relations() }
+        Self { caller, relations: caller.relations(me) }
     }
 
     fn is_admin(&self) -> bool {
         self.relations.intersects(Relations::ADMIN)
+    }
+
+    /// Returns a profile as they may see it.
+    fn shown(&self, user: User) -> User {
+        let sees_email = self.is_admin() || user.id == self.caller.user_id;
+        if sees_email { user } else { public_profile(user) }
     }
 
     pub(crate) fn require(&self, permission: Permission) -> Result<(), ServiceError> {
@@ -132,7 +138,7 @@ impl Accounts {
                 self.write_decision(&staff, "setUserRoles", &before, after, detail, attempt).await
             })
             .await
-            .map(|user| profile_for_viewer(Some(caller), user))
+            .map(|user| staff.shown(user))
     }
 
     /// Grants a role on behalf of the operator: the first admin cannot be made in any other way.
@@ -214,7 +220,7 @@ impl Accounts {
                 self.write_decision(&staff, action, &before, after, detail, attempt).await
             })
             .await
-            .map(|user| profile_for_viewer(Some(caller), user))
+            .map(|user| staff.shown(user))
     }
 
     /// Writes a staff decision with its audit entry.
@@ -274,7 +280,7 @@ fn role_change(before: &User, after: &User) -> Result<Json, ServiceError> {
 }
 
 /// Parses the key that attempts are counted by: an e-mail address, or the network of an IP address.
-fn login_key(key: &str) -> Result<(LoginKey, LoginName), ServiceError> {
+pub(super) fn login_key(key: &str) -> Result<(LoginKey, LoginName), ServiceError> {
     if let Ok(address) = key.trim().parse::<IpAddr>() {
         return Ok((LoginKey::Ip, network(address).into()));
     }

@@ -1,4 +1,4 @@
-//! Formats of refresh tokens and API keys. Each names the item that stores its hash and contains
+//! Formats of refresh tokens and API keys (device tokens are in `devices.rs`). Each names the item that stores its hash and contains
 //! 256 random bits, so the hashes need no salt.
 //!
 //! ```text
@@ -15,7 +15,7 @@ use crate::entropy::Entropy;
 const REFRESH: &str = "rtr";
 const KEY: &str = "rtk";
 
-type SecretBytes = [u8; 32];
+pub(super) type SecretBytes = [u8; 32];
 
 /// A refresh token, exchanged for the next one with every use.
 ///
@@ -126,15 +126,15 @@ impl ApiKeyToken {
     }
 }
 
-fn encode(bits: &SecretBytes) -> String {
+pub(super) fn encode(bits: &SecretBytes) -> String {
     BASE64URL_NOPAD.encode(bits)
 }
 
-fn decode(text: &str) -> Option<SecretBytes> {
+pub(super) fn decode(text: &str) -> Option<SecretBytes> {
     BASE64URL_NOPAD.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
-fn is_hash_of(hash: &str, bits: &SecretBytes) -> bool {
+pub(super) fn is_hash_of(hash: &str, bits: &SecretBytes) -> bool {
     Hash::from_hex(hash).is_ok_and(|hash| hash == blake3::hash(bits))
 }
 

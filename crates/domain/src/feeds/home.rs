@@ -14,7 +14,6 @@ use super::ring::RingWalk;
 use super::stored_feed::StoredFeed;
 use super::walk::{WalkBounds, walk_activities};
 use super::{Candidates, FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds};
-use crate::accounts::{sees_email, shared_profile};
 use crate::activities::ActivityObjects;
 use crate::memory::Circle;
 use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
@@ -194,7 +193,7 @@ impl Feeds {
                 return None;
             }
             let activity = objects.shown(&access, activity)?;
-            let people = people_of(caller, &access, &activity, post.as_deref());
+            let people = people_of(&access, &activity, post.as_deref());
             Some(FeedEntry { activity, post, source, people })
         };
         Ok(activities.into_iter().zip(sources).filter_map(entry).collect())
@@ -202,17 +201,11 @@ impl Feeds {
 }
 
 /// Returns the users that an entry names, each once, if the reader sees the public profile of them.
-fn people_of(
-    reader: &Caller,
-    access: &ViewerAccess,
-    activity: &Activity,
-    post: Option<&Post>,
-) -> Vec<Arc<User>> {
+fn people_of(access: &ViewerAccess, activity: &Activity, post: Option<&Post>) -> Vec<Arc<User>> {
     let author = post.map(|post| &post.author_id).filter(|author| **author != activity.actor_id);
     let named = std::iter::once(&activity.actor_id).chain(author);
-    let public = named.filter(|id| !sees_email(Some(reader), id));
-    let visible = public.filter_map(|id| access.visible_profile(id));
-    visible.map(|profile| shared_profile(Some(reader), profile)).collect()
+    let public = named.filter(|id| !access.sees_email(id));
+    public.filter_map(|id| access.shown_profile(id)).collect()
 }
 
 impl Circle {

@@ -169,9 +169,15 @@ impl LiveFeed {
     /// Reads from pages what the log no longer has and the reader has not been sent.
     async fn read_missed(&mut self) -> Result<(), FeedError> {
         let (mut missed, mut delivered, mut after) = (VecDeque::new(), Vec::new(), None);
+        // Of each page only the positions are kept. Charged together, ten pages of long posts would end
+        // the subscription, and every attempt to resume it.
+        let feeds = Feeds {
+            context: self.feeds.context.without_read_budget(),
+            bus: self.feeds.bus.clone(),
+        };
         while missed.len() < MISSED_MAX {
             let input = PageInput { limit: Some(PAGE), after: after.take() };
-            let page = self.feeds.home(&self.caller, &input).await?;
+            let page = feeds.home(&self.caller, &input).await?;
             after = page.next;
             for (entry, _) in page.items {
                 let position = FeedPosition::of(&entry.activity);

@@ -60,7 +60,8 @@ pub struct FeedMemoryStats {
 impl FeedMemory {
     pub(crate) fn new(settings: &FeedMemorySettings, is_exact: bool) -> Self {
         let state = FeedMemoryState {
-            ring: RecentRing::new(settings.recent),
+            // Elsewhere nothing fills it, and a ring that is not filled answers nothing.
+            ring: RecentRing::new(if is_exact { settings.recent } else { 0 }),
             tails: Tails::new(settings.each, settings.actors),
             is_following: !is_exact,
         };

@@ -51,8 +51,8 @@ pub(super) async fn walk_activities(
 
 /// The sort key of an activity, which does not depend on its actor.
 fn sort_key(position: &FeedPosition) -> Option<String> {
-    let anybody = ActorId::from(position.id.recast::<UserId>());
-    let key = Activity::at(&anybody, &position.at, &position.id).into_key();
+    let actor = ActorId::from(position.id.recast::<UserId>());
+    let key = Activity::at(&actor, &position.at, &position.id).into_key();
     key.sort?.as_text().map(str::to_owned)
 }
 

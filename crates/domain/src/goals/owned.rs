@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use roundtable_model::entities::{Goal, User};
 use roundtable_model::{GoalId, UserId};
 
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, allows};
 use crate::{Caller, Context, ServiceError};
 
 /// Returns whether the caller may see this user's goals and what belongs to them. Goals of deleted
@@ -27,11 +27,7 @@ async fn visible_owners<'a>(
     me: &User,
     owners: impl IntoIterator<Item = &'a UserId>,
 ) -> Result<HashSet<&'a UserId>, ServiceError> {
-    let allowed = |owner: &&UserId| {
-        let relations = caller.current_roles(me).relations();
-        let relations = relations.with_if(me.id == **owner, Relations::OWNER);
-        allows(Permission::SeeGoals, relations)
-    };
+    let allowed = |owner: &&UserId| allows(Permission::SeeGoals, caller.relations_to(me, owner));
     let mut owners: HashSet<&UserId> = owners.into_iter().filter(allowed).collect();
     if owners.iter().any(|owner| **owner != me.id) {
         let access = context.viewer_access_of(caller, me, owners.iter().copied(), []).await?;

@@ -1,30 +1,35 @@
 //! A group with the caller's membership: the starting point of every mutation of a group.
 
 use futures::future::try_join;
-use roundtable_model::entities::{Group, GroupMember};
+use roundtable_model::entities::{Group, GroupMember, User};
 use roundtable_model::table::Write;
 use roundtable_model::{GroupId, GroupRole, MemberStatus};
 
 use super::{GroupError, Groups, writes};
-use crate::access::{Permission, Relations, allows};
-use crate::{Caller, Context, ServiceError, audit};
+use crate::access::{Permission, Relations, allows, require};
+use crate::{Caller, Context, audit};
 
 pub(super) struct GroupAccess {
     pub(super) group: Group,
     /// The caller's own membership, in any status.
     pub(super) membership: Option<GroupMember>,
+    /// The caller's relations to any group.
+    relations: Relations,
 }
 
 impl Groups {
     pub(super) async fn load_access(
         &self,
         caller: &Caller,
+        me: &User,
         group: &GroupId,
     ) -> Result<GroupAccess, GroupError> {
         let core = self.context.core();
+        let relations = caller.relations(me);
         let (group, membership) =
             try_join(core.group(group).get(), core.member(group, &caller.user_id).get()).await?;
-        Ok(GroupAccess { group: group.ok_or(GroupError::NoSuchGroup)?, membership })
+        let group = group.ok_or(GroupError::NoSuchGroup)?;
+        Ok(GroupAccess { group, membership, relations })
     }
 }
 
@@ -39,15 +44,21 @@ impl GroupAccess {
         permission: Permission,
         action: &'static str,
     ) -> Result<Write, GroupError> {
-        match &self.membership {
-            Some(membership) if allows(permission, relations(membership)) => {
-                Ok(writes::membership_check(membership).into())
-            }
-            _ if allows(permission, caller.roles.relations()) => {
-                Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
-            }
-            _ => Err(ServiceError::Forbidden.into()),
+        let any = caller.signed_in_relations();
+        if let Some(membership) = &self.membership
+            && allows(permission, any | relations(membership))
+        {
+            return Ok(writes::membership_check(membership).into());
         }
+        require(permission, self.all_relations())?;
+        Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
+    }
+}
+
+impl GroupAccess {
+    /// The caller's relations to the group, by membership and by role.
+    pub(super) fn all_relations(&self) -> Relations {
+        self.relations | self.membership.as_ref().map(relations).unwrap_or_default()
     }
 }
 

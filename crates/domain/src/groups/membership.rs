@@ -6,7 +6,7 @@ use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, Time, UserId};
 use serde::{Deserialize, Serialize};
 
-use super::access::{GroupAccess, relations};
+use super::access::GroupAccess;
 use super::{GroupError, Groups, tags, writes};
 use crate::access::{Permission, Relations, allows};
 use crate::follows::active_since;
@@ -42,7 +42,8 @@ impl Groups {
             .once("joinGroup", group, request)?
             .replay(|outcome| self.replayed_member(caller, outcome))
             .run(async |me, attempt| {
-                let GroupAccess { group, membership } = self.load_access(caller, group).await?;
+                let access = self.load_access(caller, &me, group).await?;
+                let GroupAccess { group, membership, .. } = access;
                 let status = match (&membership, group.is_private) {
                     (Some(membership), _) if membership.status == MemberStatus::Active => {
                         membership.status
@@ -83,8 +84,8 @@ impl Groups {
         mutation
             .once("inviteToGroup", &(group, user), request)?
             .replay(|outcome| self.replayed_member(caller, outcome))
-            .run(async |_, attempt| {
-                let access = self.load_access(caller, group).await?;
+            .run(async |me, attempt| {
+                let access = self.load_access(caller, &me, group).await?;
                 let authority = access.authorize(
                     &self.context,
                     caller,
@@ -129,8 +130,8 @@ impl Groups {
         mutation
             .once("approveMember", &(group, user), request)?
             .replay(|outcome| self.replayed_member(caller, outcome))
-            .run(async |_, attempt| {
-                let access = self.load_access(caller, group).await?;
+            .run(async |me, attempt| {
+                let access = self.load_access(caller, &me, group).await?;
                 let authority = access.authorize(
                     &self.context,
                     caller,
@@ -174,8 +175,9 @@ impl Groups {
         mutation
             .once("leaveGroup", group, request)?
             .replay(|outcome| self.replayed_member(caller, outcome))
-            .run(async |_, attempt| {
-                let GroupAccess { group, membership } = self.load_access(caller, group).await?;
+            .run(async |me, attempt| {
+                let access = self.load_access(caller, &me, group).await?;
+                let GroupAccess { group, membership, .. } = access;
                 let membership = membership.ok_or(GroupError::NotAMember)?;
                 if membership.role == GroupRole::Owner {
                     self.delete_with_last_member(group, membership, attempt).await
@@ -201,7 +203,7 @@ impl Groups {
             .once("removeMember", &(group, user), request)?
             .replay(|outcome| self.replayed_member(caller, outcome))
             .run(async |me, attempt| {
-                let access = self.load_access(caller, group).await?;
+                let access = self.load_access(caller, &me, group).await?;
                 let authority = access.authorize(
                     &self.context,
                     caller,
@@ -209,8 +211,8 @@ impl Groups {
                     "removeMember",
                 )?;
                 let member = self.member(group, user).await?.ok_or(GroupError::NoSuchMember)?;
-                let relations = access.membership.as_ref().map(relations).unwrap_or_default();
-                let above = relations.intersects(Relations::GROUP_OWNER) || caller.roles.admin;
+                let above =
+                    access.all_relations().intersects(Relations::GROUP_OWNER | Relations::ADMIN);
                 match member.role {
                     GroupRole::Owner => return Err(GroupError::OwnerRequired),
                     GroupRole::Admin if !above && me.id != *user => {

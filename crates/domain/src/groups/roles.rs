@@ -27,8 +27,8 @@ impl Groups {
         mutation
             .once("setGroupRole", &(group, user, role), request)?
             .replay(|outcome| self.replayed_member(caller, outcome))
-            .run(async |_, attempt| {
-                let access = self.load_access(caller, group).await?;
+            .run(async |me, attempt| {
+                let access = self.load_access(caller, &me, group).await?;
                 let authority = access.authorize(
                     &self.context,
                     caller,

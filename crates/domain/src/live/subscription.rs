@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use roundtable_domain_macros::boxed;
-use roundtable_model::Role;
 use roundtable_model::entities::User;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -113,8 +112,7 @@ impl TopicSubscription {
 
     /// Only current moderators may follow all moderation decisions.
     fn check_role(&self, me: &User) -> Result<(), LiveError> {
-        let is_staff = self.caller.moderates()
-            && me.roles.iter().any(|role| matches!(role, Role::Moderator | Role::Admin));
+        let is_staff = self.caller.current_roles(me).moderates();
         match &self.topic {
             Topic::Decisions(None) if !is_staff => Err(ServiceError::Forbidden.into()),
             _ => Ok(()),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roundtable_model::MediaKey;
+use roundtable_model::{MediaKey, Time};
 
 use super::MediaError;
 
@@ -14,7 +14,7 @@ use super::MediaError;
 /// what is inspected and shown are copies, which cannot change.
 #[async_trait]
 pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
-    /// Signs an upload of exactly the declared file.
+    /// Signs an upload of exactly the declared file; [`MediaStoreError::Full`] if there is no space.
     async fn upload_url(
         &self,
         key: &MediaKey,
@@ -58,6 +58,24 @@ pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
     /// Deletes everything of a file, if there is anything: the upload, aborted uploads, and all
     /// copies.
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError>;
+
+    /// Deletes the uploads, whole or aborted, that arrived before a time by the store's clock; returns
+    /// their number. Copies stay.
+    async fn sweep_uploads(&self, before: Time) -> Result<usize, MediaStoreError>;
+
+    /// Does once what services do all the time, with a small file under this name, which no other
+    /// process uses: lists, writes, copies, reads and deletes it. A full volume is no problem.
+    async fn probe(&self, name: &str) -> Result<(), MediaStoreProblem>;
+}
+
+/// The reason that a store cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{problem} ({detail})")]
+pub struct MediaStoreProblem {
+    /// What does not work, and what to do about it, for operators. Holds no secrets.
+    pub problem: String,
+    /// For the log.
+    pub detail: String,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,15 +92,26 @@ pub struct SignedUpload {
     pub headers: BTreeMap<String, String>,
 }
 
-/// An error of the store, for the log only.
+/// An error of the store.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("media store: {0}")]
-pub struct MediaStoreError(pub String);
+pub enum MediaStoreError {
+    /// The volume of the files has less free space than it should keep.
+    #[error("there is no space for files: free some, or enlarge the volume")]
+    Full,
+    /// For the log only.
+    #[error("media store: {0}")]
+    Failed(String),
+}
 
 impl From<MediaStoreError> for MediaError {
     fn from(error: MediaStoreError) -> Self {
-        tracing::error!(%error, "media store request failed");
-        Self::StoreUnavailable
+        match error {
+            MediaStoreError::Full => Self::StorageFull,
+            MediaStoreError::Failed(_) => {
+                tracing::error!(%error, "media store request failed");
+                Self::StoreUnavailable
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A cache of readers' circles: the users they follow, mute and block, and their groups. One strong
 //! read of the version, which every change raises, tells whether a cached circle is current.
 
+use std::mem;
 use std::sync::Arc;
 
 use futures::future::{try_join, try_join3};
@@ -65,7 +66,7 @@ pub(crate) struct CircleCache {
     loads: Mutex<HashMap<UserId, Arc<CircleLoad>>>,
 }
 
-/// What the last of concurrent loads found.
+/// The result of the latest of concurrent loads.
 type CircleLoad = tokio::sync::Mutex<Option<Arc<Circle>>>;
 
 /// A load of a reader's circle, which is forgotten with the last request that takes part.
@@ -85,8 +86,9 @@ impl<'a> SharedLoad<'a> {
 impl Drop for SharedLoad<'_> {
     fn drop(&mut self) {
         let mut loads = self.loads.lock();
-        // In the map, and here.
-        if Arc::strong_count(&self.load) == 2 {
+        // Given up under the lock, so that of two that end at once the second is the last.
+        drop(mem::take(&mut self.load));
+        if loads.get(self.reader).is_some_and(|load| Arc::strong_count(load) == 1) {
             loads.remove(self.reader);
         }
     }
@@ -247,6 +249,32 @@ where
         after = page.next;
         if after.is_none() {
             return Ok(items);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn loads_that_end_at_the_same_time_leave_nothing_behind() {
+        let (loads, reader) = (Mutex::default(), UserId::try_from("ana").unwrap());
+        let start = Barrier::new(2);
+        for _ in 0..2_000 {
+            let shared = [SharedLoad::of(&loads, &reader), SharedLoad::of(&loads, &reader)];
+            thread::scope(|scope| {
+                for load in shared {
+                    scope.spawn(|| {
+                        start.wait();
+                        drop(load);
+                    });
+                }
+            });
+            assert!(loads.lock().is_empty());
         }
     }
 }

@@ -181,8 +181,10 @@ async fn a_request_may_take_as_much_from_memory_as_it_may_read() {
     }
     let ids: Vec<PostId> = posts.into_iter().map(|post| post.id).collect();
     let is_too_much = async |budget| {
-        let context = context
-            .with_read_budget(Arc::new(ReadBudget::new(budget, Arc::new(ReadPool::new(budget)))));
+        let context = context.with_read_budget(Arc::new(ReadBudget::new(
+            budget,
+            vec![Arc::new(ReadPool::new(budget))],
+        )));
         match memory.posts(&context, &ids).await {
             Ok(found) => {
                 assert_eq!(found.len(), ids.len());

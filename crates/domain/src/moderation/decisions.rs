@@ -12,7 +12,7 @@ use roundtable_model::{
 use super::{
     ModeratedContent, Moderation, ModerationError, ModerationTarget, StatusChange, is_decided,
 };
-use crate::access::{Permission, require};
+use crate::access::Permission;
 use crate::account::is_not_deleted;
 use crate::activities::{ActivityDraft, prepare_activity};
 use crate::commit::Commit;
@@ -71,7 +71,7 @@ impl Moderation {
         request: Option<&RequestId>,
     ) -> Result<ModeratedContent, ModerationError> {
         let mutation = self.context.mutation(caller).await?;
-        require(Permission::Moderate, caller.roles.relations())?;
+        mutation.staff(Permission::Moderate)?;
         let ModerationDecision { status, reason, .. } = decision;
         if status == ModerationStatus::Pending {
             return Err(ModerationError::InvalidDecision);

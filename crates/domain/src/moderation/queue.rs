@@ -8,7 +8,7 @@ use roundtable_model::entities::{Audit, Comment, ModerationCase, Report};
 use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId};
 
 use super::{ModeratedContent, Moderation, ModerationError, ModerationSubject};
-use crate::access::{Permission, require};
+use crate::access::Permission;
 use crate::comments::comments;
 use crate::limits::REVIEW_DAYS_MAX;
 use crate::pages::fill_page;
@@ -117,8 +117,8 @@ impl Moderation {
         caller: &Caller,
         permission: Permission,
     ) -> Result<(), ServiceError> {
-        self.context.authorize_read(caller).await?;
-        require(permission, caller.roles.relations())
+        self.context.authorize_staff(caller, permission).await?;
+        Ok(())
     }
 
     /// Reads the content of cases in batches; `None` where it has been deleted.

@@ -28,7 +28,7 @@ impl Posts {
             .replay(|outcome| self.replayed(caller, outcome))
             .run(async |me, attempt| {
                 let post = self.found(caller, &me, id).await?;
-                if !allows(Permission::DeletePost, caller.relations_to(&post.author_id)) {
+                if !allows(Permission::DeletePost, caller.relations_to(&me, &post.author_id)) {
                     return Err(PostError::NotAuthor);
                 }
                 self.try_delete(caller, post, attempt).await

@@ -6,7 +6,7 @@ use roundtable_model::table::Order;
 use roundtable_model::{Day, Days, EntityKind, FeedName, ModerationStatus, PostId, Tag};
 
 use super::{PostError, Posts, filter_visible, posts, reread};
-use crate::access::{Permission, Relations, allows};
+use crate::access::Permission;
 use crate::limits::{REVIEW_DAYS_MAX, TIMELINE_DAYS_MAX};
 use crate::pages::fill_page;
 use crate::{Caller, Page, PageInput, ServiceError};
@@ -105,14 +105,8 @@ impl Posts {
         order: Order,
         page: &PageInput,
     ) -> Result<Page<Post>, PostError> {
-        let staff = viewer.is_some_and(Caller::moderates);
-        let relations = Relations::ANONYMOUS.with_if(staff, Relations::MODERATOR);
-        if !allows(Permission::SeeModerationQueue, relations) {
-            let signed_in = viewer.is_some();
-            let refused =
-                if signed_in { ServiceError::Forbidden } else { ServiceError::Unauthenticated };
-            return Err(refused.into());
-        }
+        let caller = viewer.ok_or(ServiceError::Unauthenticated)?;
+        self.context.authorize_staff(caller, Permission::SeeModerationQueue).await?;
         let shards = self.context.settings().shards.cases.0;
         fill_page(
             page,

@@ -138,7 +138,7 @@ fn visibility_check(
     is_author_private: bool,
 ) -> Option<Check> {
     let (me, author) = (&caller.user_id, &post.author_id);
-    if me == author || caller.moderates() {
+    if me == author || access.is_staff() {
         return None;
     }
     if let Some(group) = &post.group_id {

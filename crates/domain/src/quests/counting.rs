@@ -92,3 +92,51 @@ fn is_linked(quest: &Quest, subject: &QuestSubject) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::samples;
+
+    use super::*;
+
+    const START: Time = Time::from_ms(1_000_000);
+
+    /// A quest that counts from `START` for ten seconds.
+    fn quest() -> Quest {
+        Quest {
+            start_at: Some(START),
+            period_seconds: Some(10),
+            deadline: None,
+            created_at: START.plus_ms(5_000),
+            linked_goal_ids: None,
+            linked_task_ids: None,
+            ..samples::quest()
+        }
+    }
+
+    fn counts_at(quest: &Quest, ms: u64) -> bool {
+        is_counted_at(quest, START.plus_ms(ms))
+    }
+
+    #[test]
+    fn the_first_and_the_last_millisecond_of_a_period_count() {
+        let quest = quest();
+        assert!(!is_counted_at(&quest, START.minus_ms(1)) && counts_at(&quest, 0));
+        assert!(counts_at(&quest, 10_000) && !counts_at(&quest, 10_001));
+    }
+
+    #[test]
+    fn the_millisecond_of_the_deadline_counts() {
+        let quest = Quest { deadline: Some(START.plus_ms(7_000)), ..quest() };
+        assert!(counts_at(&quest, 7_000) && !counts_at(&quest, 7_001));
+    }
+
+    #[test]
+    fn without_a_start_a_quest_counts_from_its_creation() {
+        let quest = Quest { start_at: None, ..quest() };
+        assert!(!counts_at(&quest, 4_999) && counts_at(&quest, 5_000));
+        assert!(counts_at(&quest, 15_000) && !counts_at(&quest, 15_001));
+        let linked = Quest { linked_task_ids: Some(Vec::new()), ..quest };
+        assert!(counts_at(&linked, 0), "what it links counts however early");
+    }
+}

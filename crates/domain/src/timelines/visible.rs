@@ -1,6 +1,8 @@
 //! Visibility of timeline entries: each kind in one batch, by the rules of its own service, and as
 //! it is now, since indexes may lag.
 
+use std::sync::Arc;
+
 use roundtable_model::entities::{
     Comment, Follow, Goal, GroupMember, Like, Message, Milestone, Post, Quest, RoomMember, Task,
     User,
@@ -9,7 +11,6 @@ use roundtable_model::{
     FollowStatus, GoalId, GroupId, MemberStatus, PostId, QuestId, TimelineEntry, UserId,
 };
 
-use crate::accounts::profile_for_viewer;
 use crate::comments::comments;
 use crate::posts::{self, posts};
 use crate::{Caller, Context, ServiceError, milestones, tasks};
@@ -67,11 +68,8 @@ impl TimelineViewer<'_> {
 
     async fn people(&self, found: Vec<User>) -> Result<Vec<Option<User>>, ServiceError> {
         let access = self.context.viewer_access(self.viewer, [self.user], []).await?;
-        let now = |user: User| access.visible_user(&user.id).cloned();
-        Ok(found
-            .into_iter()
-            .map(|user| Some(profile_for_viewer(self.viewer, now(user)?)))
-            .collect())
+        let now = |user: User| access.shown_profile(&user.id).map(Arc::unwrap_or_clone);
+        Ok(found.into_iter().map(now).collect())
     }
 
     async fn follows(&self, found: Vec<Follow>) -> Result<Vec<Option<Follow>>, ServiceError> {

@@ -9,7 +9,7 @@ use roundtable_model::{GroupId, Result, UserId};
 
 use super::{ViewedGroup, ViewedUser, ViewerAccess};
 use crate::memory::EntityMemory;
-use crate::{Caller, Context};
+use crate::{Caller, Context, Roles};
 
 /// A viewer's relations to users and groups, held in memory.
 pub(crate) trait KnownRelations {
@@ -89,7 +89,7 @@ impl ViewerAccess {
         };
         let people = people.into_iter().map(viewed_user).collect();
         let groups = groups.into_iter().map(membership).collect();
-        Self { viewer: None, staff: false, people, groups }.for_viewer(viewer)
+        Self { viewer: None, roles: Roles::default(), people, groups }.for_viewer(viewer)
     }
 
     /// Derives the access of an anonymous viewer from users and groups in memory.
@@ -101,7 +101,7 @@ impl ViewerAccess {
         let viewed_group = |(id, group)| (id, ViewedGroup { group, is_active: false });
         Self {
             viewer: None,
-            staff: false,
+            roles: Roles::default(),
             people: people.into_iter().map(viewed_user).collect(),
             groups: groups.into_iter().map(viewed_group).collect(),
         }

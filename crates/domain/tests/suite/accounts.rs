@@ -2,8 +2,11 @@
 
 mod crashes;
 mod deletion;
+mod devices;
+mod identities;
 mod keys;
 mod lockout;
+mod nicknames;
 mod passwords;
 mod profiles;
 mod rates;

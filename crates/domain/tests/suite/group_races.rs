@@ -154,7 +154,11 @@ fn is_decided(done: &Result<(), GroupError>) -> bool {
     let undecided = matches!(
         done,
         Err(GroupError::Failed(
-            ServiceError::Busy | ServiceError::Store(_) | ServiceError::Internal(_)
+            ServiceError::Busy
+                | ServiceError::Throttled
+                | ServiceError::OutcomeUnknown { .. }
+                | ServiceError::Store(_)
+                | ServiceError::Internal(_)
         ))
     );
     !undecided

@@ -3,6 +3,7 @@
 mod activities;
 mod posts;
 mod profiles;
+mod quota;
 mod uploads;
 mod urls;
 

@@ -1,5 +1,6 @@
 //! Services on a remote store: indexes lag, and transactions are slow (R27, R33, I9).
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use roundtable_domain::limits::MUTATION_TIME_MAX;
@@ -11,14 +12,17 @@ use tokio::time::Instant;
 /// More reads than any test makes.
 const FOR_GOOD: usize = 1_000;
 
-/// R33: a mutation has one deadline for all its waits, so that others know when it has ended.
+/// R33: a mutation has one deadline for all its waits, so that others know when it has ended. It does
+/// not claim that nothing was written.
 #[tokio::test(start_paused = true)]
 async fn a_mutation_times_out() {
     let (town, far) = Town::on_lagging_store(["ana", "bo"]).await;
     far.delay(MUTATION_TIME_MAX + Duration::from_secs(1));
     let began = Instant::now();
     let late = town.follows().follow(&town.caller("ana"), &town.id("bo"), None).await;
-    assert_eq!(late.unwrap_err().code(), Code::Conflict);
+    let late = late.unwrap_err();
+    assert_eq!((late.code(), late.code().as_str()), (Code::OutcomeUnknown, "OUTCOME_UNKNOWN"));
+    assert!(late.to_string().contains("repeat it with the same requestId"), "{late}");
     assert_eq!(began.elapsed(), MUTATION_TIME_MAX);
     assert!(town.rows("USER#ana", "FOLLOWING#").await.is_empty());
     far.delay(MUTATION_TIME_MAX / 2);
@@ -38,6 +42,52 @@ async fn a_mutation_is_retried_while_it_conflicts() {
     far.conflict(15);
     follows.follow(&ana, &bo, None).await.unwrap();
     assert_eq!(town.rows("USER#ana", "FOLLOWING#").await.len(), 1);
+}
+
+/// R33, I8: a mutation that was written although its answer was lost has an unknown outcome; its
+/// request id tells, at once or when the request is repeated.
+#[tokio::test]
+async fn a_lost_answer_is_an_unknown_outcome() {
+    let (town, far) = Town::on_lagging_store(["ana", "bo", "cleo"]).await;
+    let (follows, ana) = (town.follows(), town.caller("ana"));
+    far.lose_answers(1);
+    let lost = follows.follow(&ana, &town.id("bo"), None).await.unwrap_err();
+    assert_eq!(lost.code(), Code::OutcomeUnknown);
+    assert_eq!(town.rows("USER#ana", "FOLLOWING#").await.len(), 1, "it was written");
+
+    let request = "once".parse().unwrap();
+    far.lose_answers(1);
+    follows.follow(&ana, &town.id("cleo"), Some(&request)).await.unwrap();
+    let again = follows.follow(&ana, &town.id("cleo"), Some(&request)).await;
+    again.unwrap();
+    assert_eq!(town.rows("USER#ana", "FOLLOWING#").await.len(), 2);
+}
+
+/// R33: throttling adds no attempts to those of the store, and is no conflict.
+#[tokio::test(start_paused = true)]
+async fn a_throttled_mutation_ends_at_once() {
+    let (town, far) = Town::on_lagging_store(["ana", "bo"]).await;
+    let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
+    far.throttle(1);
+    let began = Instant::now();
+    let throttled = follows.follow(&ana, &bo, None).await.unwrap_err();
+    assert_eq!((throttled.code(), began.elapsed()), (Code::RateLimited, Duration::ZERO));
+    follows.follow(&ana, &bo, None).await.unwrap();
+}
+
+/// R33: mutations that conflict do not wait equally long, or they would meet again.
+#[tokio::test(start_paused = true)]
+async fn mutations_that_conflict_wait_for_random_times() {
+    let (town, far) = Town::on_lagging_store(["ana", "bo"]).await;
+    let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
+    let mut times = BTreeSet::new();
+    for _ in 0..5 {
+        far.conflict(16);
+        let began = Instant::now();
+        assert!(follows.follow(&ana, &bo, None).await.is_err());
+        times.insert(began.elapsed());
+    }
+    assert_eq!(times.len(), 5, "{times:?}");
 }
 
 /// R27: a user's own comment is found as soon as it is written, even if the index by id lags; a

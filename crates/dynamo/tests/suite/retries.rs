@@ -89,6 +89,32 @@ async fn a_persistent_conflict_is_reported() {
     assert_eq!(server.requests().len(), 4);
 }
 
+/// R33: a transaction that was only throttled has written nothing, and says so.
+#[tokio::test]
+async fn a_throttled_transaction_is_cancelled() {
+    let server = CannedServer::start([(400, THROTTLED); 9]).await;
+    let Err(Error::Cancelled { reasons }) = server.store.transact(transaction(&server)).await
+    else {
+        panic!("must be cancelled");
+    };
+    assert_eq!(reasons, [Some(CancelReason::Throttled), Some(CancelReason::Throttled)]);
+    assert_eq!(server.requests().len(), 4);
+}
+
+/// R33: an attempt without an answer may have been executed, whatever the later ones are told.
+#[tokio::test]
+async fn a_transaction_with_a_lost_answer_is_never_reported_as_not_written() {
+    let responses = [[(500, OK), (400, CONFLICT)], [(400, THROTTLED), (500, OK)]];
+    for [first, then] in responses {
+        let server = CannedServer::start([first, then, then, (400, THROTTLED)]).await;
+        let unknown = server.store.transact(transaction(&server)).await;
+        assert!(matches!(unknown, Err(Error::Unavailable { .. })), "{unknown:?}");
+        let server = CannedServer::start([first, then, then, (400, CONFLICT)]).await;
+        let unknown = server.store.transact(transaction(&server)).await;
+        assert!(matches!(unknown, Err(Error::Unavailable { .. })), "{unknown:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_rebuilt_transaction_has_another_token() {
     let expired = r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
@@ -187,9 +213,7 @@ async fn failures_are_retried_and_then_reported_as_unavailable() {
     let denied = fault("AccessDeniedException");
     let server = CannedServer::start([(400, &*denied)]).await;
     let failed = server.table.get(Get::new(("a", "1"))).await;
-    assert!(
-        matches!(failed, Err(Error::Unavailable { detail }) if detail.contains("AccessDenied"))
-    );
+    assert!(matches!(failed, Err(Error::Denied { detail, .. }) if detail.contains("AccessDenied")));
     assert_eq!(server.requests().len(), 1);
 }
 

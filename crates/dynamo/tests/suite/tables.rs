@@ -22,6 +22,7 @@ fn ttl(attribute: &str) -> String {
 async fn a_new_table_may_not_be_visible_yet() {
     let known = ttl("ttl");
     let server = CannedServer::start([
+        (400, MISSING),
         (200, "{}"),
         (400, MISSING),
         (400, MISSING),
@@ -30,12 +31,13 @@ async fn a_new_table_may_not_be_visible_yet() {
     ])
     .await;
     server.store.create_table(definition()).await.unwrap();
-    assert_eq!(server.operations()[1..4], ["DescribeTable"; 3]);
+    assert_eq!(server.operations()[..2], ["DescribeTable", "CreateTable"]);
+    assert_eq!(server.operations()[2..5], ["DescribeTable"; 3]);
 }
 
 #[tokio::test]
 async fn another_process_may_enable_expiry_first() {
-    let made = [(200, "{}"), (200, ACTIVE), (200, NO_TTL), (400, REFUSED)];
+    let made = [(400, MISSING), (200, "{}"), (200, ACTIVE), (200, NO_TTL), (400, REFUSED)];
     let same = ttl("ttl");
     let server = CannedServer::start(made.into_iter().chain([(200, &*same)])).await;
     server.store.create_table(definition()).await.unwrap();

@@ -70,7 +70,7 @@ impl Engine {
 mod tests {
     use std::path::Path;
 
-    use roundtable_table::{KeyDefinition, Store, TableDefinition};
+    use roundtable_table::{KeyDefinition, Put, Store, TableDefinition, item};
 
     use super::*;
     use crate::Options;
@@ -111,6 +111,21 @@ mod tests {
         assert_eq!(Tree::open(&into, true).unwrap().format().as_deref(), Some("2"));
         let engine = Engine::open(&path, Options::default()).unwrap();
         assert_eq!(engine.0.shared.view.tree.format().as_deref(), Some("2"));
+    }
+
+    #[tokio::test]
+    async fn an_order_that_is_not_complete_is_no_finding_of_an_audit() {
+        let directory = tempfile::tempdir().unwrap();
+        let engine = Engine::open(directory.path(), Options::default()).unwrap();
+        let store = Store::new(engine.clone());
+        store.create_table(plain()).await.unwrap();
+        let item = item! { "PK" => "A#1", "SK" => "T#1" };
+        store.table("town").await.unwrap().put(Put::new(item)).await.unwrap();
+        let define = |reply| WriterRequest::CreateTable(ordered(), reply);
+        engine.send_request(define).await.unwrap();
+        assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
+        engine.complete_order("town").await.unwrap();
+        assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
     }
 
     #[tokio::test]

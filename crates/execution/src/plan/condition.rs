@@ -8,7 +8,7 @@ use apollo_compiler::executable::{DirectiveList, Operation, Selection, Selection
 use super::Variables;
 use crate::JsonMap;
 
-/// When fields are part of the answer: if all terms of any alternative hold.
+/// The condition under which fields are part of the answer: all terms of any alternative hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Condition(Vec<Vec<Term>>);
 

@@ -6,7 +6,7 @@ use apollo_compiler::ast::FieldDefinition;
 use super::{ArgumentPlan, Edge, FieldValue, Node, Plan, Variables};
 use crate::schema::PageSizes;
 
-/// What a list counts apart from its items, in fields: it is a separate read.
+/// The cost of a list apart from its items, in fields: it is a separate read.
 const LIST_FIELDS: u64 = 10;
 /// The objects that one table operation reads at most, where many are read by their keys.
 const BATCH_ITEMS: u64 = 100;
@@ -28,7 +28,7 @@ pub struct RequestCost {
     pub operations: u64,
 }
 
-/// How many children an edge may find for each parent.
+/// The number of children that an edge may find for each parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeSize {
     One,

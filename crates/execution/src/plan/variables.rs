@@ -21,7 +21,7 @@ const SAFE_INTEGER_MAX: f64 = 9_007_199_254_740_991.0;
 #[derive(Debug)]
 pub struct Variables {
     pub(crate) values: Valid<JsonMap>,
-    /// Which conditions of the plan hold.
+    /// The conditions of the plan that hold.
     pub(super) conditions: Box<[bool]>,
 }
 

@@ -1,6 +1,8 @@
 //! Mutations of accounts, sessions, profiles, API keys and invitations.
 
-use roundtable_domain::{AccountError, NewMedia, ProfileChange, SignUp};
+use roundtable_domain::{
+    AccountError, Caller, DeviceInput, KeysOnSignOut, NewMedia, ProfileChange, SignUp,
+};
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
 use roundtable_interface::ApiError;
@@ -22,13 +24,27 @@ pub(crate) struct RegisterInput {
     invitation: Option<InviteCode>,
     full_name: Option<String>,
     language: Option<String>,
+    identity_token: Option<String>,
 }
 
-impl From<RegisterInput> for SignUp {
-    fn from(input: RegisterInput) -> Self {
-        let RegisterInput { email, password, nickname, invitation, full_name, language } = input;
+impl RegisterInput {
+    async fn sign_up(self, context: &RequestContext) -> Result<SignUp, ApiError> {
+        let identity = match &self.identity_token {
+            Some(token) => Some(context.services().identities.identify(token).await?),
+            None => None,
+        };
+        let Self { email, password, nickname, invitation, full_name, language, .. } = self;
         let password = Secret::new(password);
-        Self { email, password, nickname, handle: None, invitation, full_name, language }
+        Ok(SignUp {
+            email,
+            password,
+            nickname,
+            handle: None,
+            invitation,
+            full_name,
+            language,
+            identity,
+        })
     }
 }
 
@@ -70,6 +86,20 @@ impl UpdateProfileInput {
     }
 }
 
+/// Returns the caller, who has just given the password if there is one.
+async fn caller_with_password(
+    context: &RequestContext,
+    password: Option<String>,
+) -> Result<Caller, ApiError> {
+    let caller = context.caller()?;
+    let Some(password) = password.map(Secret::new) else { return Ok(caller.clone()) };
+    Ok(context.services().accounts().confirm_password(caller, &password).await?)
+}
+
+fn keys_on_sign_out(keep: Option<bool>) -> KeysOnSignOut {
+    if keep.unwrap_or(false) { KeysOnSignOut::Keep } else { KeysOnSignOut::Revoke }
+}
+
 pub(crate) struct AccountMutations;
 
 #[fields(Mutation)]
@@ -80,7 +110,8 @@ impl AccountMutations {
         request_id: Option<RequestId>,
     ) -> Result<AuthPayload, ApiError> {
         let (accounts, address) = (context.services().accounts(), context.client().address);
-        let signed_in = accounts.register(&input.into(), address, request_id.as_ref()).await?;
+        let sign_up = input.sign_up(context).await?;
+        let signed_in = accounts.register(&sign_up, address, request_id.as_ref()).await?;
         AuthPayload::issue(context, signed_in).await
     }
 
@@ -88,9 +119,12 @@ impl AccountMutations {
         context: &RequestContext,
         email: Email,
         password: String,
+        device_token: Option<String>,
+        device_label: Option<String>,
     ) -> Result<AuthPayload, ApiError> {
         let (accounts, address) = (context.services().accounts(), context.client().address);
-        let signed_in = accounts.login(&email, &Secret::new(password), address).await?;
+        let device = DeviceInput { token: device_token.map(Secret::new), label: device_label };
+        let signed_in = accounts.login_on(&email, &Secret::new(password), address, &device).await?;
         AuthPayload::issue(context, signed_in).await
     }
 
@@ -107,17 +141,20 @@ impl AccountMutations {
         context: &RequestContext,
         refresh_token: Option<String>,
         everywhere: Option<bool>,
+        keep_api_keys: Option<bool>,
     ) -> Result<bool, ApiError> {
         let accounts = context.services().accounts();
         if everywhere.unwrap_or(false) {
-            accounts.logout_everywhere(context.caller()?).await?;
+            let keys = keys_on_sign_out(keep_api_keys);
+            let revoked = accounts.logout_everywhere(context.caller()?, keys).await?;
+            context.revoked_api_keys.add(revoked);
             return Ok(true);
         }
         if let Some(token) = refresh_token {
             return Ok(accounts.logout(&Secret::new(token)).await?);
         }
         let caller = context.caller()?;
-        match &context.client().session {
+        match caller.session() {
             Some(session) => Ok(accounts.logout_session(caller, session).await?),
             None => Err(AccountError::SessionEnded.into()),
         }
@@ -127,11 +164,13 @@ impl AccountMutations {
         context: &RequestContext,
         current: String,
         next: String,
+        keep_api_keys: Option<bool>,
     ) -> Result<bool, ApiError> {
         let (accounts, caller) = (context.services().accounts(), context.caller()?);
         let (current, next) = (Secret::new(current), Secret::new(next));
-        let session = context.client().session.as_ref();
-        accounts.change_password(caller, session, &current, &next).await?;
+        let keys = keys_on_sign_out(keep_api_keys);
+        let revoked = accounts.change_password(caller, &current, &next, keys).await?;
+        context.revoked_api_keys.add(revoked);
         Ok(true)
     }
 
@@ -139,9 +178,27 @@ impl AccountMutations {
         context: &RequestContext,
         password: String,
         email: Email,
+        identity_token: Option<String>,
     ) -> Result<User, ApiError> {
         let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        if let Some(token) = identity_token {
+            let identity = context.services().identities.identify(&token).await?;
+            let password = Secret::new(password);
+            let changed = accounts.change_email_to_proved(caller, &password, &email, &identity);
+            return Ok(changed.await?.into());
+        }
         Ok(accounts.change_email(caller, &Secret::new(password), &email).await?.into())
+    }
+
+    async fn link_identity(
+        context: &RequestContext,
+        identity_token: String,
+        password: String,
+    ) -> Result<bool, ApiError> {
+        let (accounts, address) = (context.services().accounts(), context.client().address);
+        let identity = context.services().identities.identify(&identity_token).await?;
+        accounts.link_identity(&identity, &Secret::new(password), address).await?;
+        Ok(true)
     }
 
     async fn update_profile(
@@ -157,9 +214,10 @@ impl AccountMutations {
     async fn delete_account(
         context: &RequestContext,
         confirm_nickname: Nickname,
+        password: Option<String>,
     ) -> Result<bool, ApiError> {
-        let (accounts, caller) = (context.services().accounts(), context.caller()?);
-        accounts.delete_account(caller, &confirm_nickname).await?;
+        let caller = caller_with_password(context, password).await?;
+        context.services().accounts().delete_account(&caller, &confirm_nickname).await?;
         Ok(true)
     }
 
@@ -197,9 +255,11 @@ impl AccountMutations {
         name: String,
         scopes: Vec<String>,
         expires_at: Option<Time>,
+        password: Option<String>,
     ) -> Result<ApiKey, ApiError> {
-        let (accounts, caller) = (context.services().accounts(), context.caller()?);
-        Ok(accounts.create_key(caller, &name, &scopes, expires_at).await?.into())
+        let caller = caller_with_password(context, password).await?;
+        let accounts = context.services().accounts();
+        Ok(accounts.create_key(&caller, &name, &scopes, expires_at).await?.into())
     }
 
     async fn revoke_api_key(

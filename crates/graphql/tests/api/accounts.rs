@@ -1,5 +1,6 @@
 //! Registration, sessions, profiles and API keys.
 
+use roundtable_domain::Caller;
 use roundtable_interface::ClientInfo;
 use roundtable_model::Role;
 use serde_json::{Value, json};
@@ -132,4 +133,48 @@ async fn admins_manage_invitations_login_attempts_and_webhooks() {
     for document in [attempts, hook, hooks] {
         assert_eq!(api.error_code("ana", document).await, "FORBIDDEN", "{document}");
     }
+}
+
+/// The token is `SUBJECT ADDRESS` here.
+#[tokio::test]
+async fn an_identity_signs_up_is_linked_and_proves_an_address() {
+    let api = ApiTown::of([]).await;
+    let register = |name: &str, token: &str| {
+        format!(
+            "mutation {{ register(input: {{ email: \"{name}@example.com\", nickname: \"{name}\",
+            password: \"correct horse battery\" {token} }}) {{ deviceToken user {{ nickname }} }} }}"
+        )
+    };
+    let token = "identityToken: \"s-1 ana@example.com\"";
+    let anonymous = ClientInfo::default;
+    let ana = api.run_as(anonymous(), &register("ana", token)).await["register"].take();
+    assert_eq!(ana["user"]["nickname"], "ana");
+    assert!(ana["deviceToken"].as_str().unwrap().starts_with("rtd."));
+    assert_eq!(api.error_code_as(anonymous(), &register("bo", token)).await, "BAD_REQUEST");
+
+    api.run_as(anonymous(), &register("bo", "")).await;
+    let link = |password: &str| {
+        format!(
+            "mutation {{ linkIdentity(identityToken: \"s-2 bo@example.com\",
+            password: \"{password}\") }}"
+        )
+    };
+    let wrong = api.error_code_as(anonymous(), &link("wrong horse battery")).await;
+    assert_eq!(wrong, "UNAUTHENTICATED");
+    assert_eq!(api.run_as(anonymous(), &link("correct horse battery")).await["linkIdentity"], true);
+
+    // Bo's new address is free, and another user claims it before he proves it.
+    api.run_as(anonymous(), &register("bob", "")).await;
+    let bo = api.services.accounts().by_nickname(None, &"bo".parse().unwrap()).await.unwrap();
+    let bo = Caller::with_roles(bo.unwrap().id.clone(), &[Role::User]);
+    let change = |token: &str| {
+        format!(
+            "mutation {{ changeEmail(password: \"correct horse battery\",
+            email: \"bob@example.com\" {token}) {{ email }} }}"
+        )
+    };
+    assert_eq!(api.error_code_as(Some(bo.clone()), &change("")).await, "CONFLICT");
+    let proved = change("identityToken: \"s-2 bob@example.com\"");
+    let changed = api.run_as(Some(bo), &proved).await["changeEmail"].take();
+    assert_eq!(changed, json!({ "email": "bob@example.com" }));
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::{Feeds, SignedInUser};
+use roundtable_domain::{ExternalIdentity, Feeds, SignedInUser};
 use roundtable_graphql::Answer;
 use roundtable_interface::{
-    ApiError, CursorCipher, Services, StreamBacklog, StreamControl, TokenIssuer,
+    ApiError, CursorCipher, IdentityVerifier, Services, StreamBacklog, StreamControl, TokenIssuer,
 };
 use roundtable_testkit::Town;
 use serde_json::Value;
@@ -19,6 +19,22 @@ struct PlainTokens;
 impl TokenIssuer for PlainTokens {
     async fn access_token(&self, signed_in: &SignedInUser) -> Result<(String, u32), ApiError> {
         Ok((format!("token of {}", signed_in.user.nickname), 900))
+    }
+}
+
+/// Accepts tokens of the form `SUBJECT ADDRESS`, of an issuer that has verified the address.
+#[derive(Debug)]
+struct PlainIdentities;
+
+#[async_trait]
+impl IdentityVerifier for PlainIdentities {
+    async fn identify(&self, token: &str) -> Result<ExternalIdentity, ApiError> {
+        let (subject, email) = token.split_once(' ').unwrap();
+        Ok(ExternalIdentity {
+            issuer: "https://login.example.org".parse().unwrap(),
+            subject: subject.parse().unwrap(),
+            email: Some(email.parse().unwrap()),
+        })
     }
 }
 
@@ -45,6 +61,7 @@ pub(crate) fn services(town: &Town) -> Services {
         bus,
         media: town.media(),
         issuer: Arc::new(PlainTokens),
+        identities: Arc::new(PlainIdentities),
         streams: Arc::new(ThreeDeadLetters),
         cursors: Arc::new(CursorCipher::new(&[4; 32]).unwrap()),
         context,

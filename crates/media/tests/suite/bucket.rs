@@ -6,6 +6,8 @@ use std::time::Duration;
 use hyper::StatusCode;
 use roundtable_domain::{DeclaredFile, MediaStore, S3Settings, SignedUpload};
 use roundtable_media::{Bucket, MediaConfigError};
+use roundtable_model::Time;
+use roundtable_model::table::SystemClock;
 
 use crate::promises::{BYTES, LENGTH, checks_media_store, key};
 use crate::server::{Server, request};
@@ -69,6 +71,39 @@ async fn a_url_permits_one_operation() {
     assert_ne!(as_html, url);
     let (status, ..) = request("GET", &as_html, &BTreeMap::new(), b"").await;
     assert!(refused.contains(&status), "as something else: {status}");
+}
+
+/// The length is signed: a bucket takes no other one.
+#[tokio::test]
+async fn a_file_of_another_length_is_not_accepted() {
+    let server = Server::start().await;
+    let (files, photo) = (Bucket::open(&server.settings).unwrap(), key("u/ana/photo"));
+    let signed = announced(&files, "u/ana/photo").await;
+    let refused = [StatusCode::FORBIDDEN, StatusCode::BAD_REQUEST];
+    let long = [BYTES, b"and more"].concat();
+    for wrong in [&long, &BYTES[1..], b""] {
+        let status = send(&signed, wrong).await;
+        assert!(refused.contains(&status), "{} bytes: {status}", wrong.len());
+        assert_eq!(files.copy_upload(&photo, "a", LENGTH).await.unwrap(), None);
+    }
+    assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
+}
+
+/// Uploads that nobody completes are swept; copies, and later uploads, stay.
+#[tokio::test]
+async fn old_uploads_are_swept() {
+    let server = Server::start().await;
+    let (files, photo) = (Bucket::open(&server.settings).unwrap(), key("u/ana/photo"));
+    let signed = announced(&files, "u/ana/photo").await;
+    assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
+    files.copy_upload(&photo, "shown", LENGTH).await.unwrap();
+    let now = Time::now(&SystemClock);
+    let earlier = Time::from_ms(now.ms() - 60_000);
+    assert_eq!(files.sweep_uploads(earlier).await.unwrap(), 0);
+    assert_eq!(files.copy_upload(&photo, "again", LENGTH).await.unwrap(), Some(LENGTH));
+    assert_eq!(files.sweep_uploads(now.plus_ms(60_000)).await.unwrap(), 1);
+    assert_eq!(files.copy_upload(&photo, "late", LENGTH).await.unwrap(), None);
+    assert_eq!(files.read(&photo, "shown", 0..LENGTH).await.unwrap(), BYTES);
 }
 
 /// An unreachable store is an error, not a missing file.

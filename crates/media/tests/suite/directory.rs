@@ -9,7 +9,8 @@ use bytes::Bytes;
 use futures::{Stream, TryStreamExt, stream};
 use roundtable_domain::{DeclaredFile, MediaStore, SignedUpload};
 use roundtable_media::{
-    DownloadError, InvalidMediaUrl, MediaConfigError, MediaDirectory, UploadError,
+    DirectoryLimits, DownloadError, InvalidMediaUrl, MediaConfigError, MediaDirectory, UploadError,
+    UploadGrant,
 };
 use roundtable_model::MediaKey;
 use roundtable_model::table::{Clock, ManualClock};
@@ -19,29 +20,44 @@ use crate::promises::{BYTES, LENGTH, checks_media_store, key};
 
 const BASE: &str = "http://town.example/media";
 const MINUTE: Duration = Duration::from_mins(1);
+pub(crate) const LIMITS: DirectoryLimits =
+    DirectoryLimits { free_bytes_min: 0, transfer_time_max: MINUTE };
 
-struct DirectoryFixture {
-    at: TempDir,
-    clock: Arc<ManualClock>,
-    files: MediaDirectory,
+pub(crate) struct DirectoryFixture {
+    pub(crate) at: TempDir,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) files: MediaDirectory,
 }
 
-fn fixture() -> DirectoryFixture {
+pub(crate) fn fixture() -> DirectoryFixture {
+    fixture_with(LIMITS)
+}
+
+pub(crate) fn fixture_with(limits: DirectoryLimits) -> DirectoryFixture {
     let (at, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::at_ms(1_000_000)));
-    let files = open(at.path(), &clock, 1);
+    let files = open_with(at.path(), &clock, 1, limits);
     DirectoryFixture { at, clock, files }
 }
 
 fn open(at: &Path, clock: &Arc<ManualClock>, secret: u8) -> MediaDirectory {
-    MediaDirectory::open(at, BASE, &[secret; 32], clock.clone()).unwrap()
+    open_with(at, clock, secret, LIMITS)
+}
+
+fn open_with(
+    at: &Path,
+    clock: &Arc<ManualClock>,
+    secret: u8,
+    limits: DirectoryLimits,
+) -> MediaDirectory {
+    MediaDirectory::open(at, BASE, &[secret; 32], clock.clone(), limits).unwrap()
 }
 
 /// The key and the query of a URL, as a server finds them.
-fn parts(url: &str) -> (&str, &str) {
+pub(crate) fn parts(url: &str) -> (&str, &str) {
     url.strip_prefix(BASE).unwrap().strip_prefix('/').unwrap().split_once('?').unwrap()
 }
 
-async fn announced(files: &MediaDirectory, key: &MediaKey) -> SignedUpload {
+pub(crate) async fn announced(files: &MediaDirectory, key: &MediaKey) -> SignedUpload {
     let declared = DeclaredFile { content_type: "image/png", bytes: LENGTH };
     files.upload_url(key, declared, MINUTE).await.unwrap()
 }
@@ -51,11 +67,25 @@ fn body(parts: &[&[u8]]) -> impl Stream<Item = Result<Bytes, Infallible>> + Send
     stream::iter(parts)
 }
 
-async fn send(files: &MediaDirectory, url: &str, bytes: &[u8]) -> Result<(), UploadError> {
+pub(crate) async fn send(
+    files: &MediaDirectory,
+    url: &str,
+    bytes: &[u8],
+) -> Result<(), UploadError> {
     let (key, query) = parts(url);
     let leave = files.upload_grant(key, query).unwrap();
     let (front, back) = bytes.split_at(bytes.len() / 2);
-    files.receive(&leave, Some("image/png"), body(&[front, back])).await
+    receive(files, &leave, Some("image/png"), body(&[front, back])).await
+}
+
+/// Receives an upload, as the server does.
+pub(crate) async fn receive<E>(
+    files: &MediaDirectory,
+    grant: &UploadGrant,
+    content_type: Option<&str>,
+    body: impl Stream<Item = Result<Bytes, E>> + Send,
+) -> Result<(), UploadError> {
+    files.receive(files.begin(grant, content_type).await?, body).await
 }
 
 async fn fetched(files: &MediaDirectory, url: &str) -> Vec<u8> {
@@ -66,7 +96,7 @@ async fn fetched(files: &MediaDirectory, url: &str) -> Vec<u8> {
 }
 
 /// All files below a directory.
-fn files_in(at: &Path) -> Vec<String> {
+pub(crate) fn files_in(at: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path());
     let each = entries.flat_map(|path| {
         if path.is_dir() { files_in(&path) } else { vec![path.display().to_string()] }
@@ -86,7 +116,10 @@ async fn a_file_is_uploaded_copied_and_downloaded() {
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     assert_eq!(fetched(files, &url).await, BYTES);
     files.remove_copy(&photo, "shown").await.unwrap();
+    // A URL takes one upload, so the former one is removed behind the store's back.
+    let sent = fixture.at.path().join("incoming/u/ana/photo");
     checks_media_store(files, &photo, async |other| {
+        let _ = std::fs::remove_file(&sent);
         send(files, &signed.url, other).await.unwrap();
     })
     .await;
@@ -125,11 +158,11 @@ async fn an_upload_that_is_not_as_announced_is_refused() {
     let (path, query) = parts(&signed.url);
     let leave = files.upload_grant(path, query).unwrap();
     for content_type in [None, Some("text/html"), Some("image/png; charset=x")] {
-        let refused = files.receive(&leave, content_type, body(&[BYTES])).await;
+        let refused = receive(files, &leave, content_type, body(&[BYTES])).await;
         assert!(matches!(refused, Err(UploadError::WrongType)), "{refused:?}");
     }
     let broken = stream::iter([Ok(Bytes::from_static(b"\x89P")), Err("gone")]);
-    let refused = files.receive(&leave, Some("image/png"), broken).await;
+    let refused = receive(files, &leave, Some("image/png"), broken).await;
     assert!(matches!(refused, Err(UploadError::Incomplete)), "{refused:?}");
     assert_eq!(files.copy_upload(&photo, "a", LENGTH).await.unwrap(), None);
     assert!(files_in(fixture.at.path()).is_empty(), "{:?}", files_in(fixture.at.path()));
@@ -222,11 +255,11 @@ async fn addresses_and_secrets_are_not_shown() {
 fn an_invalid_base_url_is_refused() {
     let (at, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::at_ms(0)));
     for base in ["", "/media", "ftp://town.example", "http://town.example/?a=b", "http://x/#y"] {
-        let refused = MediaDirectory::open(at.path(), base, &[1; 32], clock.clone());
+        let refused = MediaDirectory::open(at.path(), base, &[1; 32], clock.clone(), LIMITS);
         assert_eq!(refused.unwrap_err(), MediaConfigError::Address, "{base}");
     }
     let file = at.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let refused = MediaDirectory::open(&file, BASE, &[1; 32], clock);
+    let refused = MediaDirectory::open(&file, BASE, &[1; 32], clock, LIMITS);
     assert!(matches!(refused, Err(MediaConfigError::Directory(_))));
 }

@@ -5,6 +5,8 @@
 
 mod bucket;
 mod directory;
+mod probes;
 mod promises;
 mod server;
 mod stories;
+mod transfers;

@@ -151,8 +151,7 @@ async fn a_file_that_is_not_as_declared_is_refused_and_removed() {
     html.resize(picture.len(), b' ');
     let mut wide = picture.clone();
     wide[16..20].copy_from_slice(&40_000u32.to_be_bytes());
-    let long = [picture.as_slice(), &[0; 100]].concat();
-    for (sent_again, wrong) in [html, wide, long].into_iter().enumerate() {
+    for (sent_again, wrong) in [html, wide].into_iter().enumerate() {
         let ticket = scene.announced(&ana, None).await;
         assert_eq!(send(&ticket, &wrong).await, StatusCode::OK, "a bucket does not look");
         let refused = scene.media().complete_upload(&ana, &ticket.key, None).await;

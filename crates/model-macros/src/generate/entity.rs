@@ -102,9 +102,10 @@ fn constructors(entity: &EntityAst) -> TokenStream {
     let (partition, sort) = (key::write(&main.partition), key::write(&main.sort));
     let partition_doc = format!("Returns the partition key of a `{name}`.");
     let doc = format!("Returns the key of one `{name}`.");
-    // An item with index keys or computed parts has to be written whole.
+    // An item with index keys, computed parts or older shapes has to be written whole.
     let computed = entity.identity.iter().any(|argument| argument.computed_from.is_some());
-    let upsert = (entity.keys.len() == 1 && !computed).then(|| {
+    let is_whole = entity.keys.len() > 1 || computed || !entity.upgrades.is_empty();
+    let upsert = (!is_whole).then(|| {
         let names = entity.identity.iter().map(|argument| &argument.name);
         let texts = entity.identity.iter().map(|argument| argument.name.to_string());
         let names_again = entity.identity.iter().map(|argument| &argument.name);

@@ -57,6 +57,10 @@ pub(super) fn entity(entity: &EntityAst) -> TokenStream {
             name: #name, optional: #optional, mutable: #mutable,
         })
     });
+    let upgrades = entity.upgrades.iter().map(|upgrade| {
+        let name = upgrade.to_string();
+        quote!(::roundtable_model::shape::ShapeUpgrade { name: #name, apply: Self::#upgrade })
+    });
     quote!(::roundtable_model::shape::EntityShape {
         name: #name,
         doc: #doc,
@@ -65,6 +69,11 @@ pub(super) fn entity(entity: &EntityAst) -> TokenStream {
         owners: &[#(#owners),*],
         keys: &[#(#keys),*],
         fields: <Self as ::roundtable_model::Fields>::FIELDS,
+        upgrades: &[#(#upgrades),*],
+        rewrite: |item| {
+            let entity = <Self as ::roundtable_model::FromItem>::from_item(item)?;
+            ::std::result::Result::Ok(::roundtable_model::Entity::item(&entity))
+        },
     })
 }
 

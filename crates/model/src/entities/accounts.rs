@@ -2,8 +2,8 @@
 //! password or token is ever stored.
 
 use crate::{
-    ApiKeyId, Expiry, Fields, InviteCode, Json, RequestCaller, RequestId, Secret, SessionId, Time,
-    UserId,
+    ApiKeyId, DeviceId, Expiry, Fields, InviteCode, IssuerName, IssuerSubject, Json, RequestCaller,
+    RequestId, Secret, SessionId, Time, UserId,
 };
 
 /// The hash that a password is checked against. It never leaves the accounts service.
@@ -34,6 +34,34 @@ pub struct Session {
     pub created_at: Time,
     /// The time the session expires.
     pub ttl: Expiry,
+}
+
+/// A device that its user has signed in on. Its token proves only that, and gives no access: failed
+/// sign-ins of strangers are not counted against it.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct Device {
+    pub user_id: UserId,
+    pub id: DeviceId,
+    pub secret_hash: Secret,
+    /// The name that the client gave it.
+    pub label: Option<String>,
+    pub created_at: Time,
+    /// The time of the last sign-in.
+    pub used_at: Time,
+    /// The time it is forgotten if it is not used.
+    pub ttl: Expiry,
+}
+
+/// A person as an external issuer identifies them, linked to an account.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct Identity {
+    pub issuer: IssuerName,
+    /// The issuer's id of the person.
+    pub subject: IssuerSubject,
+    pub user_id: UserId,
+    pub created_at: Time,
 }
 
 /// A code that lets new users sign up.

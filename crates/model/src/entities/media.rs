@@ -67,6 +67,8 @@ pub struct Upload {
     pub content_type: String,
     /// The declared size.
     pub bytes: u64,
+    /// The bytes it takes of its owner's quota; absent in uploads from before there were quotas.
+    pub charged_bytes: Option<u64>,
     /// Complete once it has arrived and matches its declaration.
     pub state: UploadState,
     /// The copy of its bytes that was checked and is served; absent until it has arrived.

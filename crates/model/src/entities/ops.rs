@@ -7,22 +7,30 @@ use crate::{
     StreamShard, SubjectId, Time, UserId, WebhookId,
 };
 
-/// Failed sign-ins of one account, or from one address, in one time window.
+/// Failed sign-ins of one [`LoginKey`] in one time window.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct LoginAttempt {
-    /// Counted by e-mail or by network address.
     pub kind: LoginKey,
-    /// The e-mail or network address.
+    /// The account, network or device.
     pub subject: LoginName,
     /// The start of the window.
     pub window: Time,
     /// The number of failures.
     pub count: u64,
-    /// The time until which further attempts are refused.
+    /// The time until which further attempts are refused after the last permitted failure.
     pub locked_until: Option<Time>,
+    /// The time until which further attempts are refused after an earlier failure.
+    pub paused_until: Option<Time>,
     /// The time the count expires.
     pub ttl: Expiry,
+}
+
+impl LoginAttempt {
+    /// Returns the time until which further attempts are refused; it may have passed.
+    pub fn refused_until(&self) -> Option<Time> {
+        self.locked_until.max(self.paused_until)
+    }
 }
 
 /// The position of a processor in a shard of the stream.

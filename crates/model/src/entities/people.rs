@@ -80,6 +80,8 @@ pub struct EmailLock {
     pub email: Email,
     pub user_id: UserId,
     pub created_at: Time,
+    /// The time an external issuer vouched for the address; absent if the user only claims it.
+    pub proved_at: Option<Time>,
 }
 
 /// Makes a nickname unique.
@@ -112,7 +114,8 @@ pub struct UserCounter {
     pub count: u64,
     /// On FOLLOWING only: incremented whenever the user's circle changes, by any user's action.
     pub version: Option<u64>,
-    /// On UNREAD only: the stream position up to which notifications were counted.
+    /// On UNREAD, MEDIA_BYTES and PENDING_UPLOADS: the stream position up to which notifications
+    /// were counted, or uploads released.
     pub seq: Option<String>,
     pub updated_at: Time,
 }

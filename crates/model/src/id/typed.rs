@@ -97,6 +97,7 @@ ids! {
     CompanyId;
     OfferId;
     SessionId;
+    DeviceId;
     ApiKeyId;
     AuditId;
     /// The id of a moderation case, which is the id of its post or comment.

@@ -10,6 +10,7 @@ use roundtable_table::{BatchGet, Get, Item, Key, Path, Table};
 use super::{Listing, Partitions, SortKeyRange};
 use crate::entity::TYPE;
 use crate::shape::{Index, PatternShape};
+use crate::upgrade::SHAPE;
 use crate::{Entity, EntityKey, FromItem, Result};
 
 /// A read of one item.
@@ -150,13 +151,13 @@ impl<'a, E: Entity> FirstLookup<'a, E> {
     }
 }
 
-/// Returns the attributes to read: all for an entity (an empty list), or a view's fields, key and
-/// type.
+/// Returns the attributes to read: all for an entity (an empty list), and for one whose items may have
+/// to be upgraded; or a view's fields, key, shape and type.
 fn projection<A: FromItem>() -> Vec<Path> {
-    if !A::IS_VIEW {
+    if !A::IS_VIEW || !A::ENTITY.upgrades.is_empty() {
         return Vec::new();
     }
     let fields = A::FIELDS.iter().map(|field| field.attribute);
-    let main = [Index::Main.partition_attribute(), Index::Main.sort_attribute(), TYPE];
+    let main = [Index::Main.partition_attribute(), Index::Main.sort_attribute(), SHAPE, TYPE];
     fields.chain(main).map(Path::new).collect()
 }

@@ -120,6 +120,7 @@ pub fn upload() -> Upload {
         key: read(PICTURE),
         content_type: "image/jpeg".into(),
         bytes: 2_481_336,
+        charged_bytes: None,
         state: UploadState::Complete,
         copy: Some("01jjm4r0z8".into()),
         width: Some(1_600),

@@ -15,6 +15,7 @@ pub fn login_attempt() -> LoginAttempt {
         window: read("2025-01-27T05:45:00.000Z"),
         count: 2,
         locked_until: None,
+        paused_until: None,
         ttl: Expiry::at_seconds(1_738_044_000),
     }
 }

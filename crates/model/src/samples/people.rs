@@ -3,8 +3,8 @@
 use super::cast::{ANA, BO, CLEO, DAN, POST, POSTED_AT};
 use super::{read, read_all};
 use crate::entities::{
-    ApiKey, Block, Credential, EmailLock, Follow, HandleLock, Idempotency, Invitation, Media,
-    NickLock, Session, User, UserCounter,
+    ApiKey, Block, Credential, Device, EmailLock, Follow, HandleLock, Idempotency, Identity,
+    Invitation, Media, NickLock, Session, User, UserCounter,
 };
 use crate::{
     ActorType, Expiry, FollowStatus, Role, Secret, Shard, Shards, Tier, UserCount, UserStatus,
@@ -72,7 +72,12 @@ pub fn user() -> User {
 }
 
 pub fn email_lock() -> EmailLock {
-    EmailLock { email: read(EMAIL), user_id: read(ANA), created_at: read(SIGNED_UP_AT) }
+    EmailLock {
+        email: read(EMAIL),
+        user_id: read(ANA),
+        created_at: read(SIGNED_UP_AT),
+        proved_at: None,
+    }
 }
 
 pub fn nick_lock() -> NickLock {
@@ -112,6 +117,31 @@ pub fn session() -> Session {
         used_at: None,
         created_at: read("2025-01-27T05:59:30.281Z"),
         ttl: Expiry::at_seconds(1_740_549_571),
+    }
+}
+
+/// Ana's phone, on which she signed in that morning.
+pub fn device() -> Device {
+    Device {
+        user_id: read(ANA),
+        id: read("01JJ182CM8Z1T7A0Q4W6X5B3NE"),
+        secret_hash: Secret::new(
+            "9b02c41df7a85e6630f1d2c94b7e8a5f1c6d3e0b2a4988776f5e4d3c2b1a0f9e",
+        ),
+        label: Some("Ana's phone".into()),
+        created_at: read("2025-01-20T06:58:12.744Z"),
+        used_at: read("2025-01-27T05:59:30.281Z"),
+        ttl: Expiry::at_seconds(1_769_493_571),
+    }
+}
+
+/// Ana at the issuer of her university.
+pub fn identity() -> Identity {
+    Identity {
+        issuer: read("https://login.uni.example"),
+        subject: read("8b1f0c52-6c3e-4f0e-9d57-2f1c0a7be4d3"),
+        user_id: read(ANA),
+        created_at: read("2025-01-07T18:20:11.907Z"),
     }
 }
 

@@ -97,7 +97,12 @@ fn own_items() -> Vec<Item> {
 fn our_items() -> Vec<Item> {
     let (joined, email) = ("2025-01-06T10:00:00Z", "john@example.com");
     let mut all = items([ours::user(USER, "john_doe", email, joined)]);
-    all.extend(items([EmailLock { email: id(email), user_id: id(USER), created_at: at(joined) }]));
+    all.extend(items([EmailLock {
+        email: id(email),
+        user_id: id(USER),
+        created_at: at(joined),
+        proved_at: None,
+    }]));
     all.extend(items(GOALS.map(|(user, goal, ts, _)| ours::goal(user, goal, ts))));
     // Spread over two shards of their day, as in a busy table.
     all.extend(items(TASKS.into_iter().zip([0, 1].into_iter().cycle()).map(

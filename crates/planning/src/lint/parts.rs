@@ -17,11 +17,12 @@ const COUNTER_PREFIXES: [&str; 2] = ["COUNTER", "HEAD"];
 const EVER_NEW: [&str; 2] = ["MediaKey", "StreamShard"];
 
 /// Types with as many values as there are users or objects, besides ids.
-const HIGH_CARDINALITY: [&str; 9] = [
+const HIGH_CARDINALITY: [&str; 10] = [
     "RequestCaller",
     "Email",
     "Handle",
     "InviteCode",
+    "IssuerSubject",
     "LoginName",
     "MediaKey",
     "Nickname",

@@ -4,14 +4,17 @@ use std::ops::Range;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
-use roundtable_model::MediaKey;
+use roundtable_domain::{
+    DeclaredFile, MediaStore, MediaStoreError, MediaStoreProblem, SignedUpload,
+};
+use roundtable_model::{MediaKey, Time};
 
 #[derive(Debug)]
 pub(super) struct DisabledMediaStore;
 
 fn refused<T>() -> Result<T, MediaStoreError> {
-    Err(MediaStoreError(String::from("media files are not available to administrative commands")))
+    let problem = "media files are not available to administrative commands";
+    Err(MediaStoreError::Failed(problem.into()))
 }
 
 #[async_trait]
@@ -58,5 +61,13 @@ impl MediaStore for DisabledMediaStore {
 
     async fn remove(&self, _: &MediaKey) -> Result<(), MediaStoreError> {
         refused()
+    }
+
+    async fn sweep_uploads(&self, _: Time) -> Result<usize, MediaStoreError> {
+        refused()
+    }
+
+    async fn probe(&self, _: &str) -> Result<(), MediaStoreProblem> {
+        Ok(())
     }
 }

@@ -24,9 +24,10 @@ const TOP_LEVEL_KEYS: [&str; 6] =
 /// The endings of limits and times, with which nothing works if they are zero.
 const LIMIT_SUFFIXES: [&str; 7] =
     ["-max", "-seconds", "-days", "-burst", "-per-minute", "-per-hour", "-at-once"];
-/// Those that may be zero: without a time to finish, without walks, without promotion, without experience.
-const ZERO_KEYS: [&str; 6] = [
+/// Those that may be zero: without a time to finish, HSTS, walks, promotion, or experience.
+const ZERO_KEYS: [&str; 7] = [
     "http.drain-seconds",
+    "http.tls.hsts-seconds",
     "feed.walk-max",
     "feed.promotion.followers-max",
     "quests.easy-xp-max",

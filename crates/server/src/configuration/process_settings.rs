@@ -41,6 +41,8 @@ pub struct StoreSettings {
     pub region: Option<String>,
     /// The directory that the embedded store copies its log to, for point-in-time restores.
     pub archive: Option<PathBuf>,
+    /// Seconds after which `/readyz` probes the tables on DynamoDB and the media store again.
+    pub probe_seconds: u64,
     /// Seconds between two copies of the log file that is being written.
     pub archive_seconds: u64,
     /// Free bytes of the embedded store's disk below which only essential writes are taken.
@@ -65,6 +67,7 @@ impl Default for StoreSettings {
             endpoint: None,
             region: None,
             archive: None,
+            probe_seconds: 30,
             archive_seconds: 60,
             reserve_bytes: 256 << 20,
         }
@@ -78,8 +81,16 @@ pub struct HttpSettings {
     /// The base of media URLs, by default the address in `listen`, and the issuer of tokens, by
     /// default `roundtable`.
     pub public_url: Option<String>,
-    /// Connections at the same time; further ones wait.
+    /// Connections at the same time, WebSockets included. Further ones displace anonymous ones.
     pub connections_max: usize,
+    /// Connections of one network (an IPv4 address, or 64 bits of an IPv6 address).
+    pub network_connections_max: usize,
+    /// Seconds that a connection may be idle, or take to send the head of a request. Longer than proxies
+    /// keep theirs, so that they never send into one that is closing.
+    pub idle_seconds: u64,
+    /// Bytes of all unfinished requests: heads, and what HTTP/2 clients may send of bodies unasked. The first
+    /// 8 KiB of each connection are free.
+    pub unfinished_bytes_max: usize,
     /// Bytes of a request's body; uploads have limits of their own.
     pub body_bytes_max: usize,
     /// Bytes of all request bodies in memory; requests beyond that are refused with a hint to retry.
@@ -101,13 +112,21 @@ pub struct HttpSettings {
 }
 
 /// TLS; without a certificate, connections are plain text.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TlsSettings {
     /// A PEM file with the certificate chain.
     pub certificate: Option<PathBuf>,
     /// A PEM file with the private key.
     pub key: Option<PathBuf>,
+    /// Seconds for which browsers use HTTPS alone (HSTS), from their last visit on; 0 for no such header.
+    pub hsts_seconds: u64,
+}
+
+impl Default for TlsSettings {
+    fn default() -> Self {
+        Self { certificate: None, key: None, hsts_seconds: 365 * 24 * 60 * 60 }
+    }
 }
 
 impl Default for HttpSettings {
@@ -116,6 +135,9 @@ impl Default for HttpSettings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4000)),
             public_url: None,
             connections_max: 10_000,
+            network_connections_max: 2_000,
+            idle_seconds: 75,
+            unfinished_bytes_max: 64 << 20,
             body_bytes_max: 1 << 20,
             bodies_bytes_max: 64 << 20,
             batch_max: QueryLimits::default().batch_max,
@@ -204,7 +226,7 @@ pub struct SignInSettings {
     pub oidc: Option<OidcSettings>,
 }
 
-/// An external token issuer. Its users are matched by the e-mail address that it has verified.
+/// An external token issuer. Its users are identified by issuer and subject.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OidcSettings {
@@ -236,9 +258,17 @@ impl Default for SignInSettings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LiveSettings {
-    /// Live connections at the same time.
+    /// Live connections at the same time. Further ones displace anonymous ones.
     pub connections_max: usize,
-    /// The addresses of the installation's other processes that read the stream and relay its changes.
+    /// Live connections of one account.
+    pub account_connections_max: usize,
+    /// Live connections of one network.
+    pub network_connections_max: usize,
+    /// The address at which other processes reach this one, if it reads the stream; by default that of
+    /// `http.listen`.
+    pub worker_url: Option<String>,
+    /// Addresses of processes that read the stream and relay its changes, besides those that have
+    /// registered themselves.
     pub workers: Vec<String>,
     /// Subscriptions of one connection.
     pub subscriptions_max: usize,
@@ -252,6 +282,8 @@ pub struct LiveSettings {
     pub buffer_max: usize,
     /// Seconds that a client may take to authenticate.
     pub init_seconds: u64,
+    /// Seconds that a WebSocket may have no operation running.
+    pub idle_seconds: u64,
     /// Seconds between keep-alive messages.
     pub keepalive_seconds: u64,
     /// Seconds that an event, or the next part of an answer, may wait unread before its client is
@@ -263,6 +295,9 @@ impl Default for LiveSettings {
     fn default() -> Self {
         Self {
             connections_max: 5_000,
+            account_connections_max: 50,
+            network_connections_max: 1_000,
+            worker_url: None,
             workers: Vec::new(),
             subscriptions_max: 50,
             account_subscriptions_max: 250,
@@ -270,6 +305,7 @@ impl Default for LiveSettings {
             message_bytes_max: 64 << 10,
             buffer_max: 32,
             init_seconds: 10,
+            idle_seconds: 120,
             keepalive_seconds: 15,
             slow_seconds: 10,
         }
@@ -282,6 +318,8 @@ pub struct LogSettings {
     /// A level, or levels by module: `info`, or `info,roundtable_server=debug`.
     pub level: String,
     pub format: LogFormat,
+    /// One request in this many is logged, besides those that failed or were slow; 0 for only those.
+    pub request_sample: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -295,6 +333,6 @@ pub enum LogFormat {
 
 impl Default for LogSettings {
     fn default() -> Self {
-        Self { level: String::from("info"), format: LogFormat::default() }
+        Self { level: String::from("info"), format: LogFormat::default(), request_sample: 100 }
     }
 }

@@ -1,12 +1,16 @@
-//! Subscriptions: each event is read and answered with a permit, and waited for without one.
+//! Subscriptions: each event is read and answered with a permit, and waited for without one. A
+//! subscription ends with the credential of its client, which is checked at each event.
+
+use std::time::Instant;
 
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
+use roundtable_domain::Caller;
 use roundtable_graphql::{Event, NextEvent, OperationType, PreparedRequest, SubscriptionEvents};
 use roundtable_interface::ClientInfo;
 use tokio::time::timeout;
 
-use super::{Executor, Operation, reserve, timed_out};
+use super::{Executor, Operation, refused, reserve, timed_out};
 use crate::answer_budget::{ReservedAnswer, TooManyAnswers};
 use crate::client_limits::ClientGuard;
 
@@ -15,6 +19,7 @@ struct Subscription {
     executor: Executor,
     operation: Operation,
     events: SubscriptionEvents,
+    caller: Option<Caller>,
     _guard: ClientGuard,
 }
 
@@ -33,10 +38,16 @@ pub(super) fn answers(
     guard: ClientGuard,
 ) -> BoxStream<'static, ReservedAnswer> {
     let answers = async move {
-        match Subscription::open(&executor, prepared, &client, guard).await {
-            Ok(subscription) => subscription.answers(),
+        let started = Instant::now();
+        match Subscription::open(&executor, prepared.clone(), &client, guard).await {
+            Ok(subscription) => {
+                executor.log.operation(Some(&prepared), &[], started.elapsed());
+                subscription.answers()
+            }
             Err(failed) => {
                 executor.record(&failed.answer);
+                let codes = failed.answer.error_codes();
+                executor.log.operation(Some(&prepared), codes, started.elapsed());
                 stream::iter([*failed]).boxed()
             }
         }
@@ -62,7 +73,8 @@ impl Subscription {
             .unwrap_or_else(|_| Err(Box::new(timed_out(limit, OperationType::Subscription))));
         let events = events.map_err(|failed| Box::new((*failed).into()))?;
         operation.read_budget.renew();
-        Ok(Self { executor: executor.clone(), operation, events, _guard: guard })
+        let (executor, caller) = (executor.clone(), client.caller.clone());
+        Ok(Self { executor, operation, events, caller, _guard: guard })
     }
 
     fn answers(self) -> BoxStream<'static, ReservedAnswer> {
@@ -98,7 +110,12 @@ impl Subscription {
             let found = match self.events.read().await {
                 NextEvent::Later => Found::Later,
                 NextEvent::Event(event) => {
-                    Found::Answer(answer(&self.executor, &self.operation, event).await)
+                    match check_credential(&self.executor, self.caller.as_ref()).await {
+                        Ok(()) => {
+                            Found::Answer(answer(&self.executor, &self.operation, event).await)
+                        }
+                        Err(refused) => Found::Last(Ok(*refused)),
+                    }
                 }
                 NextEvent::Last(event) => {
                     Found::Last(answer(&self.executor, &self.operation, event).await)
@@ -110,6 +127,16 @@ impl Subscription {
         };
         scheduler.run_when_permitted(class, &client, work).await
     }
+}
+
+/// The error is the last answer: the client was signed out, or its key was revoked.
+async fn check_credential(
+    executor: &Executor,
+    caller: Option<&Caller>,
+) -> Result<(), Box<ReservedAnswer>> {
+    let Some(caller) = caller else { return Ok(()) };
+    let checked = executor.process.services.accounts().check_credential(caller).await;
+    checked.map_err(|refusal| Box::new(refused(refusal.into()).into()))
 }
 
 async fn answer(

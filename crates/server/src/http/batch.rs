@@ -1,4 +1,4 @@
-//! The answers to several requests in one body. Each is sent as soon as it and those before it are ready.
+//! The answers to several requests in one body. They are sent two at a time, when both are ready.
 //!
 //! A task of its own executes the requests: a response is polled only while its client reads, and work
 //! that is not polled would keep its permit.
@@ -9,9 +9,10 @@ use bytes::Bytes;
 use futures::stream::{self, StreamExt as _};
 use roundtable_graphql::Request;
 use roundtable_interface::ClientInfo;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::SendError;
 
 use super::AppState;
-use super::answer_body::{AnswerSender, Unsent};
 use super::body_budget::BodyPermits;
 use crate::request_policy::AllowedOperations;
 
@@ -29,24 +30,21 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Executes the requests and sends their answers, as long as the client takes them.
-    pub(super) async fn answer(self, app: AppState, mut sender: AnswerSender) {
+    pub(super) async fn answer(self, app: AppState, to: Sender<Bytes>) {
         let Self { requests, client, wants_cost, permits } = self;
-        let sent = execute(&app, requests, client, wants_cost, &mut sender).await;
+        let _ = execute(&app, requests, client, wants_cost, &to).await;
         drop(permits);
-        if sent.is_ok() {
-            let _ = sender.finish().await;
-        }
     }
 }
 
-/// Sends the answers in order.
+/// Sends the answers in order; an error if the client is gone.
 async fn execute(
     app: &AppState,
     requests: Vec<Request>,
     client: ClientInfo,
     wants_cost: bool,
-    to: &mut AnswerSender,
-) -> Result<(), Unsent> {
+    to: &Sender<Bytes>,
+) -> Result<(), SendError<Bytes>> {
     let (client, executor) = (Arc::new(client), &app.executor);
     let answers = requests.into_iter().map(|request| {
         let client = Arc::clone(&client);
@@ -60,7 +58,7 @@ async fn execute(
         let next = answers.drain(..CONCURRENCY.min(answers.len()));
         let ready: Vec<_> = tokio::select! {
             ready = stream::iter(next).buffered(CONCURRENCY).collect() => ready,
-            () = to.closed() => return Err(Unsent::Disconnected),
+            () = to.closed() => return Ok(()),
         };
         for answer in ready {
             to.send(answer.into_bytes_between(before, b"")).await?;

@@ -1,34 +1,77 @@
 //! Credentials and client addresses of HTTP requests.
 
+use std::future::pending;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Once;
+use std::time::Duration;
 
 use axum::http::{Extensions, HeaderMap, header};
 use roundtable_interface::ApiError;
 
 use super::AppState;
 use crate::authentication::ClientIdentity;
+use crate::connections::OpenConnection;
 use crate::tokens::invalid_token;
 
 /// An alternative header for API keys, as AppSync clients send them.
 const API_KEY: &str = "x-api-key";
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address of the other end of a connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PeerAddress(pub(crate) SocketAddr);
+/// Why the credential of an open connection counts no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CredentialEnd {
+    Expired,
+    Revoked,
+}
 
 impl AppState {
+    /// Waits until the client's credential expires or is revoked.
+    pub(super) async fn credential_end(&self, identity: &ClientIdentity) -> CredentialEnd {
+        let services = &self.process.services;
+        let now = services.context.clock().now_seconds();
+        let expired = async {
+            match identity.expires_at {
+                Some(at) => tokio::time::sleep(Duration::from_secs(at.saturating_sub(now))).await,
+                None => pending().await,
+            }
+        };
+        let revoked = async {
+            match &identity.client.caller {
+                Some(caller) => services.accounts().credential_revoked(&services.bus, caller).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = expired => CredentialEnd::Expired,
+            () = revoked => CredentialEnd::Revoked,
+        }
+    }
+
+    /// Fails if the client has been signed out, or its key revoked, since it authenticated.
+    pub(super) async fn check_credential(&self, identity: &ClientIdentity) -> Result<(), ApiError> {
+        match &identity.client.caller {
+            Some(caller) => Ok(self.process.services.accounts().check_credential(caller).await?),
+            None => Ok(()),
+        }
+    }
+
+    /// Authenticates the client of a request. The connection of a valid credential is kept for its account.
     pub(super) async fn authenticate(
         &self,
         headers: &HeaderMap,
         extensions: &Extensions,
     ) -> Result<ClientIdentity, ApiError> {
         let credential = credential(headers)?;
-        self.process
+        let identity = self
+            .process
             .authenticator
             .authenticate(credential, self.client_address(headers, extensions))
-            .await
+            .await?;
+        let connection = extensions.get::<OpenConnection>();
+        if let (Some(caller), Some(connection)) = (&identity.client.caller, connection) {
+            connection.sign_in(&caller.user_id);
+        }
+        Ok(identity)
     }
 
     /// The client's address: the connection's peer, or what the installation's own proxies report.
@@ -37,7 +80,8 @@ impl AppState {
         headers: &HeaderMap,
         extensions: &Extensions,
     ) -> Option<IpAddr> {
-        let peer = extensions.get::<PeerAddress>().map(|PeerAddress(peer)| peer.ip());
+        let connection = extensions.get::<OpenConnection>();
+        let peer = connection.map(|connection| connection.peer().ip());
         let Some(place) = self.process.settings.http.proxies.checked_sub(1) else { return peer };
         let entry = forwarded_entry(headers, place);
         let address = entry.and_then(parse_address);

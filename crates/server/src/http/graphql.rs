@@ -1,23 +1,28 @@
 //! `POST /graphql` with one request or a batch, and `GET /graphql` with a query, an event stream or a
 //! WebSocket upgrade.
 
+use std::pin::pin;
+use std::task::Poll;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use futures::poll;
 use roundtable_domain::Code;
 use roundtable_graphql::{QueryLimits, Request as GraphqlRequest, RequestError};
 use roundtable_interface::{ApiError, ClientInfo};
+use tracing::Instrument as _;
 
 use super::AppState;
-use super::answer_body::ClientConnection;
 use super::batch::Batch;
 use super::body_budget::{BodyError, BodyPermits, CollectedBody};
 use super::client_json;
 use super::middleware::XRAY;
-use super::responses::{JSON, error_response, with_retry_hint, with_status};
+use super::responses::{JSON, channel_body, error_response, with_retry_hint, with_status};
 use super::{sse, websocket};
 use crate::answer_budget::ReservedAnswer;
+use crate::authentication::ClientIdentity;
 use crate::request_policy::AllowedOperations;
 
 /// The content type of responses for clients that support GraphQL over HTTP.
@@ -39,15 +44,15 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         Err(error) => return error_response(error),
     };
     // The budget is held until the response is ready: it covers the parsed body, too.
-    let (body, permits) = match read_body(&app, &identity.client, &head.headers, body).await {
+    let (body, permits) = match read_signed_in(&app, &identity, &head.headers, body).await {
         Ok(read) => read,
         Err(response) => return response,
     };
     let wants_cost = head.headers.get(&XRAY).is_some_and(|value| value == "1");
-    let connection = ClientConnection::of(&app, &head);
     match body {
         GraphqlBody::Single(request) if wants_events(&head.headers) => {
-            sse::respond(&app, *request, identity, AllowedOperations::All, &connection)
+            let allowed = AllowedOperations::All;
+            sse::respond(&app, *request, identity, allowed, &head.extensions)
         }
         GraphqlBody::Single(request) => {
             let client = &identity.client;
@@ -55,12 +60,12 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
                 .executor
                 .execute(*request, client, AllowedOperations::QueriesAndMutations, wants_cost)
                 .await;
-            single_response(&head.headers, answer, &connection)
+            single_response(&head.headers, answer)
         }
         GraphqlBody::Batch(requests) => {
-            let (sender, body) = connection.sender();
+            let (sender, body) = channel_body(1);
             let batch = Batch { requests, client: identity.client, wants_cost, permits };
-            tokio::spawn(batch.answer(app, sender));
+            tokio::spawn(batch.answer(app, sender).in_current_span());
             json_response(StatusCode::OK, JSON, body)
         }
     }
@@ -73,7 +78,7 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
         return match WebSocketUpgrade::from_request_parts(&mut head, &()).await {
             Ok(upgrade) => {
                 let address = app.client_address(&head.headers, &head.extensions);
-                websocket::open(app, upgrade, address)
+                websocket::open(app, upgrade, address, &head.extensions)
             }
             Err(_) => error_response(ApiError::bad_request("this is not a WebSocket handshake")),
         };
@@ -86,16 +91,15 @@ pub(super) async fn get(State(app): State<AppState>, request: Request) -> Respon
         Ok(request) => request,
         Err(error) => return error_response(error),
     };
-    let connection = ClientConnection::of(&app, &head);
     if wants_events(&head.headers) {
         let allowed = AllowedOperations::QueriesAndSubscriptions;
-        return sse::respond(&app, request, identity, allowed, &connection);
+        return sse::respond(&app, request, identity, allowed, &head.extensions);
     }
     let answer = app
         .executor
         .execute(request, &identity.client, AllowedOperations::QueriesOnly, false)
         .await;
-    single_response(&head.headers, answer, &connection)
+    single_response(&head.headers, answer)
 }
 
 /// Reads a request from the parameters of a URL.
@@ -150,11 +154,7 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accepted(headers).find(is_known).is_some_and(|first| first.eq_ignore_ascii_case(EVENTS))
 }
 
-fn single_response(
-    headers: &HeaderMap,
-    reserved: ReservedAnswer,
-    connection: &ClientConnection,
-) -> Response {
+fn single_response(headers: &HeaderMap, reserved: ReservedAnswer) -> Response {
     let has_code = |code: &str| reserved.answer.error_codes().contains(&code);
     // An answer with a reservation is of the request itself: what is limited then is not the server.
     let is_busy = reserved.reservation.is_none() && has_code(Code::RateLimited.as_str());
@@ -166,10 +166,12 @@ fn single_response(
         true if is_busy => StatusCode::SERVICE_UNAVAILABLE,
         true => StatusCode::BAD_REQUEST,
     };
-    let answer = reserved.into_bytes();
-    let length = HeaderValue::from(answer.len());
-    let mut response = json_response(status, kind.unwrap_or(JSON), connection.body(answer));
-    response.headers_mut().insert(header::CONTENT_LENGTH, length);
+    let reservation = reserved.reservation.clone();
+    let mut response = json_response(status, kind.unwrap_or(JSON), reserved.into_bytes());
+    // For the bytes that take its place when it is compressed.
+    if let Some(reservation) = reservation {
+        response.extensions_mut().insert(reservation);
+    }
     with_retry_hint(response, is_busy)
 }
 
@@ -179,6 +181,23 @@ fn json_response(status: StatusCode, kind: HeaderValue, json: impl Into<Body>) -
     let private = HeaderValue::from_static("no-store");
     response.headers_mut().insert(header::CACHE_CONTROL, private);
     response
+}
+
+/// Reads a body. If it had to be waited for, the client may have been signed out since the head of the
+/// request arrived, so its credential is checked again.
+async fn read_signed_in(
+    app: &AppState,
+    identity: &ClientIdentity,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(GraphqlBody, BodyPermits), Response> {
+    let mut reading = pin!(read_body(app, &identity.client, headers, body));
+    if let Poll::Ready(read) = poll!(&mut reading) {
+        return read;
+    }
+    let read = reading.await?;
+    app.check_credential(identity).await.map_err(error_response)?;
+    Ok(read)
 }
 
 async fn read_body(
@@ -265,10 +284,9 @@ mod tests {
     fn a_request_that_was_not_executed_has_its_own_status() {
         let mut supports = HeaderMap::new();
         supports.insert(header::ACCEPT, HeaderValue::from_static(GRAPHQL_JSON));
-        let connection = ClientConnection::for_test(false, Duration::from_secs(1));
         let response = |headers: &HeaderMap, code| {
             let answer = Answer::refused(&ApiError::new(code, "no").into());
-            single_response(headers, answer.into(), &connection)
+            single_response(headers, answer.into())
         };
         let status = |headers: &HeaderMap, code| response(headers, code).status();
         assert_eq!(status(&supports, Code::BadRequest), StatusCode::BAD_REQUEST);

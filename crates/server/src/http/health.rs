@@ -56,6 +56,7 @@ async fn problems(app: &AppState) -> Vec<String> {
         }
         Err(_) => problems.push(String::from("the store does not answer in time")),
     }
+    problems.extend(app.process.readiness.problems().await);
     problems
 }
 
@@ -77,6 +78,22 @@ async fn check_store(app: &AppState) -> Result<(), roundtable_model::Error> {
 pub(super) async fn metrics(State(app): State<AppState>) -> Response {
     let mut page = MetricsPage::default();
     app.metrics.write_to(&mut page);
+    page.gauge(
+        "roundtable_http_connections_max",
+        "Connections that may be open at the same time.",
+        app.connections_max,
+    );
+    let unfinished = &app.receive_budget;
+    page.gauge(
+        "roundtable_http_unfinished_request_bytes",
+        "Bytes of unfinished requests, without the first of each connection.",
+        unfinished.used(),
+    );
+    page.counter(
+        "roundtable_http_unfinished_requests_refused_total",
+        "Requests that were not received, because unfinished ones have all room.",
+        unfinished.refused(),
+    );
     let used = app.body_budget.used();
     page.gauge("roundtable_http_request_body_bytes", "Bytes of request bodies in memory.", used);
     page.gauge(
@@ -84,6 +101,14 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
         "Bytes of answers that wait for their clients.",
         app.executor.unread_bytes(),
     );
+    if let Some(files) = &app.process.files {
+        let transfers = files.transfer_count() as u64;
+        page.gauge("roundtable_media_transfers", "Uploads of files under way.", transfers);
+        if let Ok(free) = files.free_bytes().await {
+            let help = "Free bytes of the volume of files.";
+            page.gauge("roundtable_media_free_bytes", help, free);
+        }
+    }
     page.background_tasks(&app.process.background.running());
     if let Some(engine) = &app.process.engine {
         page.engine(&engine.metrics());
@@ -99,6 +124,11 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
             "roundtable_live_all_workers_connected",
             "Whether the changes of all workers are received.",
             u64::from(relay_client.is_complete()),
+        );
+        page.gauge(
+            "roundtable_live_connected_workers",
+            "Workers whose changes are received.",
+            relay_client.connected_workers() as u64,
         );
     }
     page.feeds(&app.process.services.feeds.stats());

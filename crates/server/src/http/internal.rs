@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -14,11 +15,16 @@ use tokio::time::timeout;
 use super::AppState;
 use super::credentials::credential;
 use super::responses::{error_response, not_found};
+use crate::connections::OpenConnection;
 use crate::relay::{KEEPALIVE, WORKER};
 use crate::tokens::invalid_token;
 
 /// Streams the changes that this worker reads from now on.
-pub(super) async fn changes(State(app): State<AppState>, headers: HeaderMap) -> Response {
+pub(super) async fn changes(
+    State(app): State<AppState>,
+    connection: Option<Extension<OpenConnection>>,
+    headers: HeaderMap,
+) -> Response {
     let credential = match credential(&headers) {
         Ok(Some(credential)) => credential,
         Ok(None) => return error_response(invalid_token()),
@@ -26,6 +32,9 @@ pub(super) async fn changes(State(app): State<AppState>, headers: HeaderMap) -> 
     };
     if !app.process.tokens.is_internal(credential).await {
         return error_response(invalid_token());
+    }
+    if let Some(Extension(connection)) = connection {
+        connection.keep();
     }
     let Some(workers) = &app.process.workers else { return not_found().await };
     let Ok(name) = HeaderValue::from_str(&workers.own_name) else { return not_found().await };

@@ -9,8 +9,8 @@ use axum::http::header::{self, HeaderMap, HeaderName};
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
-use roundtable_domain::Code;
-use roundtable_interface::ApiError;
+use roundtable_domain::{Caller, Code, MediaError, MediaStoreError};
+use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_media::{DownloadError, SAFE_HEADERS, UploadError};
 
 use super::AppState;
@@ -34,6 +34,7 @@ fn failed(error: &dyn std::fmt::Display) -> Response {
     ))
 }
 
+/// Receives the bytes of an upload that is announced and pending, once and one at a time.
 pub(super) async fn upload(
     State(app): State<AppState>,
     Path(key): Path<String>,
@@ -45,6 +46,22 @@ pub(super) async fn upload(
         return denied();
     };
     let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let transfer = match files.begin(&grant, kind).await {
+        Ok(transfer) => transfer,
+        Err(error) => return upload_failed(error),
+    };
+    // Only now: before, another transfer might have ended meanwhile, and the upload with it.
+    let owner = match app.process.services.media.awaiting_owner(grant.key()).await {
+        Ok(owner) => owner,
+        Err(error) => return error_response(error.into()),
+    };
+    let address = app.client_address(&head.headers, &head.extensions);
+    let caller = Some(Caller::user(owner));
+    let client = ClientInfo { caller, address, ..ClientInfo::default() };
+    let _permit = match app.transfer_limits.start(&client) {
+        Ok(permit) => permit,
+        Err(error) => return with_status(StatusCode::SERVICE_UNAVAILABLE, error),
+    };
     let chunks = body.into_data_stream();
     // A client that stops sending is not waited for.
     let chunks = futures::stream::unfold(chunks, async |mut chunks| {
@@ -53,10 +70,28 @@ pub(super) async fn upload(
             Err(_) => Some((Err(()), chunks)),
         }
     });
-    match files.receive(&grant, kind, chunks).await {
+    match files.receive(transfer, chunks).await {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
-        Err(UploadError::Failed(error)) => failed(&error),
-        Err(error) => error_response(ApiError::bad_request(error.to_string())),
+        Err(error) => upload_failed(error),
+    }
+}
+
+fn upload_failed(error: UploadError) -> Response {
+    match error {
+        UploadError::Failed(error @ MediaStoreError::Failed(_)) => failed(&error),
+        UploadError::Failed(error @ MediaStoreError::Full) => {
+            tracing::warn!(%error, "an upload was refused");
+            error_response(MediaError::from(error).into())
+        }
+        UploadError::InProgress | UploadError::AlreadyUploaded => {
+            error_response(ApiError::new(Code::Conflict, error.to_string()))
+        }
+        UploadError::TooSlow(_) => {
+            with_status(StatusCode::REQUEST_TIMEOUT, ApiError::bad_request(error.to_string()))
+        }
+        UploadError::WrongType | UploadError::WrongLength | UploadError::Incomplete => {
+            error_response(ApiError::bad_request(error.to_string()))
+        }
     }
 }
 

@@ -1,10 +1,16 @@
-//! Error responses with the API's error format and an HTTP status.
+//! Error responses with the API's error format and an HTTP status, and bodies that are sent as they grow.
 
+use std::convert::Infallible;
+
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures::stream;
 use roundtable_domain::Code;
 use roundtable_graphql::Answer;
 use roundtable_interface::ApiError;
+use tokio::sync::mpsc;
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
@@ -12,12 +18,13 @@ const fn status(code: Code) -> StatusCode {
     match code {
         Code::BadRequest | Code::TooComplex => StatusCode::BAD_REQUEST,
         Code::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Code::Forbidden => StatusCode::FORBIDDEN,
+        Code::Forbidden | Code::QuotaExceeded => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::Conflict | Code::IdempotencyMismatch => StatusCode::CONFLICT,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::ReadOnly => StatusCode::SERVICE_UNAVAILABLE,
-        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::OutcomeUnknown | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
@@ -42,6 +49,16 @@ pub(super) fn with_retry_hint(mut response: Response, is_busy: bool) -> Response
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
+}
+
+/// Returns a body, and the sender of its chunks. It ends when the sender is dropped.
+pub(super) fn channel_body(chunks_max: usize) -> (mpsc::Sender<Bytes>, Body) {
+    let (chunks, from) = mpsc::channel(chunks_max);
+    let body = stream::unfold(from, async |mut from: mpsc::Receiver<Bytes>| {
+        let chunk = from.recv().await?;
+        Some((Ok::<_, Infallible>(chunk), from))
+    });
+    (chunks, Body::from_stream(body))
 }
 
 pub(super) async fn not_found() -> Response {

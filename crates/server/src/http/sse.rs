@@ -2,23 +2,21 @@
 //! connection, `next` for each event and `complete` at the end. After a connection that ends without
 //! `complete`, the client reconnects.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderValue, header};
+use axum::http::{Extensions, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
-use roundtable_domain::Code;
 use roundtable_graphql::Request;
-use roundtable_interface::ApiError;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::SendTimeoutError;
+use tracing::Instrument as _;
 
 use super::AppState;
-use super::answer_body::{AnswerSender, ClientConnection};
-use super::responses::error_response;
+use super::live_connection::LiveConnection;
+use super::responses::{channel_body, error_response};
 use crate::answer_budget::ReservedAnswer;
 use crate::authentication::ClientIdentity;
 use crate::request_policy::AllowedOperations;
@@ -32,57 +30,41 @@ pub(super) fn respond(
     request: Request,
     identity: ClientIdentity,
     allowed: AllowedOperations,
-    connection: &ClientConnection,
+    extensions: &Extensions,
 ) -> Response {
-    let Ok(permit) = Arc::clone(&app.live_permits).try_acquire_owned() else {
-        return error_response(ApiError::new(
-            Code::RateLimited,
-            "too many live connections; try again later",
-        ));
+    let live = LiveConnection::open(app, identity.client.address, extensions);
+    let live = live.and_then(|live| live.sign_in(&identity.client).map(|()| live));
+    let live = match live {
+        Ok(live) => live,
+        Err(error) => return error_response(error),
     };
     let settings = &app.process.settings.live;
-    let (to, queue) = mpsc::channel(settings.buffer_max.max(1));
+    let (to, body) = channel_body(settings.buffer_max.max(1));
     let pace = Pace {
         keepalive: Duration::from_secs(settings.keepalive_seconds.max(1)),
         slow: Duration::from_secs(settings.slow_seconds.max(1)),
     };
-    let (sender, body) = connection.sender();
-    tokio::spawn(write_events(queue, sender));
     let app = app.clone();
-    tokio::spawn(async move {
-        let _guard = app.metrics.track_live_connection();
+    let serve = async move {
+        let (_guard, _work) = (app.metrics.track_live_connection(), live.work());
         let events = app.executor.execute_stream(request, &identity.client, allowed);
         let ended = async {
             tokio::select! {
-                () = app.credential_expiry(&identity) => {}
+                _ = app.credential_end(&identity) => {}
                 () = app.shutdown.clone().triggered() => {}
+                () = live.displaced() => app.metrics.record_displaced_live_connection(),
             }
         };
         if send_events(events, ended, pace, &to).await == EventSend::TimedOut {
             app.metrics.record_slow_client();
         }
-        drop(permit);
-    });
+    };
+    tokio::spawn(serve.in_current_span());
     let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
-}
-
-/// Writes queued events as long as the client takes them. The others are dropped with the queue.
-async fn write_events(mut queue: mpsc::Receiver<Bytes>, mut sender: AnswerSender) {
-    loop {
-        let event = tokio::select! {
-            event = queue.recv() => event,
-            () = sender.closed() => return,
-        };
-        let Some(event) = event else { break };
-        if sender.send(event).await.is_err() || sender.taken().await.is_err() {
-            return;
-        }
-    }
-    let _ = sender.finish().await;
 }
 
 #[derive(Clone, Copy)]
@@ -142,19 +124,11 @@ async fn send(to: &mpsc::Sender<Bytes>, event: Bytes, limit: Duration) -> EventS
     }
 }
 
-impl AppState {
-    /// Waits until the client's credential expires.
-    pub(super) async fn credential_expiry(&self, identity: &ClientIdentity) {
-        let Some(expires_at) = identity.expires_at else { return std::future::pending().await };
-        let now = self.process.services.context.clock().now_seconds();
-        tokio::time::sleep(Duration::from_secs(expires_at.saturating_sub(now))).await;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use futures::{FutureExt as _, stream};
     use roundtable_graphql::Answer;
+    use roundtable_interface::ApiError;
     use tokio::time::{Instant, sleep};
 
     use super::*;

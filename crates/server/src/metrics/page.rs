@@ -48,7 +48,7 @@ impl MetricsPage {
         self.sample(name, &[], value);
     }
 
-    pub(super) fn counter(&mut self, name: &str, help: &str, value: impl Display) {
+    pub(crate) fn counter(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(name, "counter", help);
         self.sample(name, &[], value);
     }

@@ -11,7 +11,9 @@ use hyper::header::AUTHORIZATION;
 use hyper::{Request, Response, Uri};
 use parking_lot::Mutex;
 use roundtable_domain::LiveBus;
+use roundtable_streams::{ActiveWorkers, AnnouncedWorker};
 use tokio::sync::Notify;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::{PATH, WORKER, wire};
@@ -23,7 +25,7 @@ use crate::worker_leases::WorkerRegistry;
 
 /// Before the next attempt to connect.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
-/// Interval of the search for workers that are not configured.
+/// Interval of the search for workers that have registered.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(5);
 /// Silence after which a worker is considered gone.
 const SILENCE_LIMIT: Duration = Duration::from_secs(15);
@@ -33,7 +35,8 @@ const INVALID_LINE: &str = "it sent an invalid line; do both processes run the s
 
 #[derive(Debug)]
 pub(crate) struct RelayClient {
-    workers: Vec<Uri>,
+    /// The configured workers.
+    listed: Vec<Uri>,
     client: HttpsClient<Empty<Bytes>>,
     tokens: Arc<AccessTokens>,
     bus: LiveBus,
@@ -52,8 +55,15 @@ struct RelayState {
     is_complete: bool,
     /// True if a worker connected since the last comparison.
     has_connected: bool,
-    /// The unlisted workers last warned about.
-    unlisted: Vec<String>,
+    /// The active workers without an address last warned about.
+    unknown: Vec<String>,
+}
+
+/// The tasks that stay connected to workers.
+#[derive(Debug, Default)]
+struct WorkerConnections {
+    tasks: JoinSet<()>,
+    by_worker: HashMap<Uri, AbortHandle>,
 }
 
 impl RelayClient {
@@ -65,30 +75,17 @@ impl RelayClient {
         registry: WorkerRegistry,
     ) -> Result<Self, ConfigurationError> {
         let key = "live.workers";
-        let client = https_client::https_client(workers.iter().map(String::as_str))
-            .map_err(|reason| ConfigurationError::conflict(key, reason))?;
-        let uri = |worker: &String| {
-            let invalid = || {
-                ConfigurationError::conflict(
-                    key,
-                    format!(
-                        "{worker:?} is not the address of a worker, such as http://10.0.0.5:4000"
-                    ),
-                )
-            };
-            let at = format!("{}{PATH}", worker.trim_end_matches('/'));
-            let uri: Uri = at.parse().map_err(|_| invalid())?;
-            if uri.scheme().is_some() && uri.authority().is_some() {
-                Ok(uri)
-            } else {
-                Err(invalid())
-            }
-        };
-        let mut workers: Vec<Uri> = workers.iter().map(uri).collect::<Result<_, _>>()?;
-        workers.sort_by_key(ToString::to_string);
-        workers.dedup();
+        let client = https_client::https_client(["https://"]).or_else(|_| {
+            // A machine without root certificates has workers with plain HTTP.
+            https_client::https_client(workers.iter().map(String::as_str))
+                .map_err(|reason| ConfigurationError::conflict(key, reason))
+        })?;
+        let listed = workers.iter().map(|worker| worker_uri(key, worker));
+        let mut listed: Vec<Uri> = listed.collect::<Result<_, _>>()?;
+        listed.sort_by_key(ToString::to_string);
+        listed.dedup();
         let (state, changed) = (Mutex::default(), Notify::new());
-        Ok(Self { workers, client, tokens, bus, registry, is_worker, state, changed })
+        Ok(Self { listed, client, tokens, bus, registry, is_worker, state, changed })
     }
 
     /// Returns whether all changes are received.
@@ -96,49 +93,86 @@ impl RelayClient {
         self.state.lock().is_complete
     }
 
-    /// Receives from all workers until shutdown.
-    pub(crate) async fn run(&self, shutdown: &ShutdownSignal) {
-        self.bus.set_complete(false);
-        let all = futures::future::join_all(
-            self.workers.iter().map(|worker| self.stay_connected(worker)),
-        );
-        shutdown.unless_triggered(futures::future::join(all, self.watch_workers())).await;
+    pub(crate) fn connected_workers(&self) -> usize {
+        self.state.lock().connected.len()
     }
 
-    /// Checks repeatedly that every active worker is connected.
-    async fn watch_workers(&self) {
+    /// Receives from all workers until shutdown.
+    pub(crate) async fn run(self: Arc<Self>, shutdown: ShutdownSignal) {
+        self.bus.set_complete(false);
+        shutdown.unless_triggered(self.watch_workers()).await;
+    }
+
+    /// Connects to the workers that are listed or have registered, and checks repeatedly that every
+    /// active one is connected.
+    async fn watch_workers(self: &Arc<Self>) {
+        let mut connections = WorkerConnections::default();
+        self.listed.iter().for_each(|worker| connections.open(self, worker, None));
         loop {
-            match self.registry.workers().await {
-                Ok(active) => self.update(&active),
+            match self.registry.active_workers().await {
+                Ok(active) => {
+                    self.connect_to_registered(&active.workers, &mut connections);
+                    self.update(&active);
+                }
                 // A process that cannot reach the table learns nothing new from it either.
                 Err(error) => {
                     tracing::warn!(%error, "cannot read the list of active workers from the store; retrying");
                 }
             }
+            connections.resume_panics();
             let _ = timeout(SEARCH_INTERVAL, self.changed.notified()).await;
         }
     }
 
+    /// Connects to workers that have registered, and leaves those that are gone.
+    fn connect_to_registered(
+        self: &Arc<Self>,
+        active: &[AnnouncedWorker],
+        connections: &mut WorkerConnections,
+    ) {
+        let others = active.iter().filter(|worker| worker.name != *self.registry.own_name);
+        let registered: HashMap<Uri, &str> = others
+            .filter_map(|worker| {
+                let uri = worker_uri("address", worker.address.as_deref()?).ok()?;
+                Some((uri, worker.name.as_str()))
+            })
+            .collect();
+        let is_wanted =
+            |worker: &Uri| self.listed.contains(worker) || registered.contains_key(worker);
+        for gone in connections.close_unless(is_wanted) {
+            self.on_disconnected(&gone);
+        }
+        for (worker, name) in &registered {
+            connections.open(self, worker, Some(*name));
+        }
+    }
+
     /// Compares the active workers with the connected ones.
-    fn update(&self, active: &[String]) {
+    fn update(&self, active: &ActiveWorkers) {
         let mut state = self.state.lock();
-        let is_connected = |name: &&String| {
-            self.is_worker && ***name == *self.registry.own_name
-                || state.connected.values().any(|other| other == *name)
+        let is_connected = |worker: &&AnnouncedWorker| {
+            self.is_worker && *worker.name == *self.registry.own_name
+                || state.connected.values().any(|name| *name == worker.name)
         };
-        let disconnected: Vec<String> =
-            active.iter().filter(|name| !is_connected(name)).cloned().collect();
-        let is_complete = disconnected.is_empty() && state.connected.len() == self.workers.len();
+        let disconnected: Vec<&AnnouncedWorker> =
+            active.workers.iter().filter(|worker| !is_connected(worker)).collect();
+        // Without a worker, nothing is received. The shards of one that died are read again once the
+        // others have taken them; later they may be free for a moment, on the way from one to another.
+        let is_complete = disconnected.is_empty()
+            && !active.workers.is_empty()
+            && (state.is_complete || active.hold_all_shards);
+        let unknown = disconnected.iter().filter(|worker| worker.address.is_none());
+        let unknown: Vec<String> = unknown.map(|worker| worker.name.clone()).collect();
         // While a listed worker is disconnected, any of these may be it.
-        let is_unlisted = state.connected.len() == self.workers.len() && !disconnected.is_empty();
-        if is_unlisted && state.unlisted != disconnected {
+        let is_unlisted = self.listed.iter().all(|worker| state.connected.contains_key(worker));
+        if is_unlisted && !unknown.is_empty() && state.unknown != unknown {
             tracing::error!(
-                workers = ?disconnected,
-                "live.workers: these workers are not listed, or have just stopped; until all are \
-                 connected, feeds are read from the table and subscribers miss events"
+                workers = ?unknown,
+                "live.workers: these workers are not listed and have registered no address, or have just \
+                 stopped; until all are connected, feeds are read from the table and subscribers miss events"
             );
         }
-        state.unlisted = if is_unlisted { disconnected } else { Vec::new() };
+        state.unknown = unknown;
         // Subscribers that started while a worker was disconnected have missed its changes.
         if std::mem::take(&mut state.has_connected) || state.is_complete != is_complete {
             self.set_complete(&mut state, is_complete);
@@ -168,12 +202,25 @@ impl RelayClient {
         was_connected
     }
 
-    async fn stay_connected(&self, worker: &Uri) {
+    /// Returns whether a worker is connected at another address, such as a listed one.
+    fn is_connected_elsewhere(&self, worker: &Uri, name: &str) -> bool {
+        let state = self.state.lock();
+        state.connected.iter().any(|(at, connected)| at != worker && connected == name)
+    }
+
+    /// Stays connected to a worker. `name` is that of a worker that has registered.
+    async fn stay_connected(&self, worker: &Uri, name: Option<&str>) {
         let mut warning = LastWarning::default();
+        if name.is_some() && !self.listed.is_empty() {
+            // It is listed as well, perhaps, and that connection is the first.
+            tokio::time::sleep(RECONNECT_DELAY).await;
+        }
         loop {
-            let reason = self.connect(worker).await.unwrap_or_else(|reason| reason);
-            if warning.is_new(self.on_disconnected(worker), &reason) {
-                tracing::warn!(worker = %worker, reason, "not connected to a worker; retrying");
+            if name.is_none_or(|name| !self.is_connected_elsewhere(worker, name)) {
+                let reason = self.connect(worker).await.unwrap_or_else(|reason| reason);
+                if warning.is_new(self.on_disconnected(worker), &reason) {
+                    tracing::warn!(worker = %worker, reason, "not connected to a worker; retrying");
+                }
             }
             tokio::time::sleep(RECONNECT_DELAY).await;
         }
@@ -223,6 +270,50 @@ impl RelayClient {
             }
         }
     }
+}
+
+impl WorkerConnections {
+    /// Starts a task that stays connected to a worker, unless there is one.
+    fn open(&mut self, client: &Arc<RelayClient>, worker: &Uri, name: Option<&str>) {
+        if self.by_worker.contains_key(worker) {
+            return;
+        }
+        let (client, at, name) = (Arc::clone(client), worker.clone(), name.map(str::to_owned));
+        let task = async move { client.stay_connected(&at, name.as_deref()).await };
+        self.by_worker.insert(worker.clone(), self.tasks.spawn(task));
+    }
+
+    /// Ends the tasks of all workers that are not wanted, and returns these.
+    fn close_unless(&mut self, is_wanted: impl Fn(&Uri) -> bool) -> Vec<Uri> {
+        let unwanted = self.by_worker.extract_if(|worker, _| !is_wanted(worker));
+        let closed = unwanted.map(|(worker, task)| {
+            task.abort();
+            worker
+        });
+        closed.collect()
+    }
+
+    /// Panics if a task has, so that the whole relay is reported as down.
+    fn resume_panics(&mut self) {
+        while let Some(ended) = self.tasks.try_join_next() {
+            if let Err(error) = ended
+                && let Ok(panic) = error.try_into_panic()
+            {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+/// Parses the address of a worker, and adds the path of the relay.
+pub(crate) fn worker_uri(key: &'static str, address: &str) -> Result<Uri, ConfigurationError> {
+    let at = format!("{}{PATH}", address.trim_end_matches('/'));
+    let uri = at.parse::<Uri>().ok();
+    uri.filter(|uri| uri.scheme().is_some() && uri.authority().is_some()).ok_or_else(|| {
+        let problem =
+            format!("{address:?} is not the address of a worker, such as http://10.0.0.5:4000");
+        ConfigurationError::conflict(key, problem)
+    })
 }
 
 /// The last warning about a worker, so that a long absence is logged once and not with every attempt.

@@ -147,6 +147,30 @@ async fn a_get_can_query_but_not_mutate() {
 }
 
 #[tokio::test]
+async fn a_get_runs_the_operation_that_it_names() {
+    let server = TestServer::fresh().await;
+    let document = "query=query+A%7Bme%7Bid%7D%7D+query+B%7B__typename%7D+mutation+C%7Blogout%7D";
+    for (name, expected) in [
+        ("&operationName=A", json!({ "data": { "me": null } })),
+        ("&operationName=B", json!({ "data": { "__typename": "Query" } })),
+        ("", Value::Null),
+        ("&operationName=", Value::Null),
+        ("&operationName=D", Value::Null),
+        ("&operationName=C", json!("mutations need a POST")),
+    ] {
+        let (_, response) = read(server.get(&format!("/graphql?{document}{name}")).await).await;
+        if expected.is_object() {
+            assert_eq!(response, expected, "{name}");
+            continue;
+        }
+        assert_eq!(code(&response), "BAD_REQUEST", "{name}: {response}");
+        let message = &response["errors"][0]["message"];
+        assert!(expected.is_null() || *message == expected, "{name}: {response}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn introspection_can_be_disabled() {
     let query = "{ __schema { queryType { name } } }";
     let open = TestServer::fresh().await;

@@ -44,8 +44,9 @@ async fn a_request_that_reads_too_much_is_stopped() {
     server.stop().await;
 }
 
+/// What happens while both are under way is a test of the executor: these would not be for certain.
 #[tokio::test]
-async fn requests_share_what_they_may_read_while_they_are_under_way() {
+async fn a_request_gives_back_what_it_may_read() {
     let server = TestServer::with(|all| {
         all.process.graphql.read_bytes_max = 150_000;
         all.process.graphql.reads_bytes_max = 150_000;

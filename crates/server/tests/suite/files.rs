@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use reqwest::StatusCode;
 use roundtable_domain::NewUpload;
-use roundtable_table::ManualClock;
+use roundtable_table::{ManualClock, SystemClock};
 use serde_json::{Value, json};
 
+use crate::http2::{DEADLINE, Http2Client};
 use crate::test_server::{TestServer, code, configuration, read};
 
 /// The smallest valid picture.
@@ -119,5 +120,47 @@ async fn pictures_are_visible_with_their_post() {
     }
     clock.advance_ms(10 * 60 * 1000);
     assert_eq!(server.client.get(&hidden).send().await.unwrap().status(), StatusCode::FORBIDDEN);
+    server.stop().await;
+}
+
+/// One URL and a window of zero would use up the descriptors of the server.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_download_that_is_not_taken_keeps_no_file_open() {
+    let data = tempfile::tempdir().unwrap();
+    let mut configuration = configuration(data.path());
+    configuration.process.live.slow_seconds = 60;
+    let server = TestServer::start(configuration, Arc::new(SystemClock)).await;
+    let ana = server.sign_up("ana").await;
+    let key = picture(&server, &ana).await;
+    let variables = json!({ "key": key, "visibility": "public" });
+    let (_, made) = server.ask_with(Some(&ana), POST, variables).await;
+    let id = json!({ "id": made["data"]["createPost"]["id"] });
+    let (_, seen) = server.ask_with(Some(&ana), SEE, id).await;
+    let url = seen["data"]["getPost"]["media"][0]["url"].as_str().unwrap();
+    let client = Http2Client::connect(&server, None, 0).await;
+    let mut unread = Vec::new();
+    for _ in 0..32 {
+        let mut requests = client.requests.clone().ready().await.unwrap();
+        let request = axum::http::Request::get(url).body(()).unwrap();
+        let response = requests.send_request(request, true).unwrap().0.await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        unread.push(response);
+    }
+    let open_files = || {
+        let entries = std::fs::read_dir("/proc/self/fd").unwrap();
+        let files = entries.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
+        files
+            .filter(|file| file.starts_with(data.path()) && file.to_string_lossy().contains(&key))
+            .count()
+    };
+    let closed = async {
+        while open_files() > 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    assert!(tokio::time::timeout(DEADLINE, closed).await.is_ok(), "{} are open", open_files());
+    assert!(!client.connection.is_finished());
+    drop(unread);
     server.stop().await;
 }

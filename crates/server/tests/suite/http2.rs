@@ -13,17 +13,18 @@ use tokio::task::JoinHandle;
 
 use crate::test_server::{TestServer, aliases, code};
 
-const DEADLINE: Duration = Duration::from_secs(30);
-const UNREAD: &str = "roundtable_graphql_unread_answer_bytes";
-const GRAPHQL_JSON: &str = "application/graphql-response+json";
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const UNREAD: &str = "roundtable_graphql_unread_answer_bytes";
+const UNFINISHED: &str = "roundtable_http_unfinished_request_bytes";
+pub(crate) const GRAPHQL_JSON: &str = "application/graphql-response+json";
 const EVENTS: &str = "text/event-stream";
 /// The window of a client that reads.
 const OPEN: u32 = 65_535;
 
-struct Http2Client {
-    requests: SendRequest<Bytes>,
+pub(crate) struct Http2Client {
+    pub(crate) requests: SendRequest<Bytes>,
     /// Ends with the connection.
-    connection: JoinHandle<Result<(), h2::Error>>,
+    pub(crate) connection: JoinHandle<Result<(), h2::Error>>,
     url: String,
     token: Option<String>,
 }
@@ -31,7 +32,7 @@ struct Http2Client {
 impl Http2Client {
     /// Connects with a window for each response. A client with the window 0 answers pings and takes
     /// nothing.
-    async fn connect(server: &TestServer, token: Option<&str>, window: u32) -> Self {
+    pub(crate) async fn connect(server: &TestServer, token: Option<&str>, window: u32) -> Self {
         let address = server.url.trim_start_matches("http://");
         let stream = TcpStream::connect(address).await.unwrap();
         let mut builder = h2::client::Builder::new();
@@ -72,7 +73,7 @@ async fn read(response: Response<RecvStream>) -> Value {
 }
 
 /// Creates ten posts of 10 KB, and returns a query that repeats their texts.
-async fn query_of_posts(server: &TestServer, token: &str, times: usize) -> Value {
+pub(crate) async fn query_of_posts(server: &TestServer, token: &str, times: usize) -> Value {
     let create = "mutation ($text: String!) { createPost(input: { content: $text, contentType: text }) { id } }";
     for _ in 0..10 {
         let text = json!({ "text": "x".repeat(10_000) });
@@ -134,13 +135,13 @@ async fn a_client_that_takes_nothing_of_an_answer_is_disconnected() {
 async fn a_full_server_says_so_and_when_to_retry() {
     let server = TestServer::with(|all| {
         all.process.graphql.answer_bytes_max = 120_000;
-        all.process.graphql.answers_bytes_max = 480_000;
+        all.process.graphql.answers_bytes_max = 800_000;
         all.process.live.slow_seconds = 60;
     });
     let server = server.await;
     let ana = server.sign_up("ana").await;
     let query = query_of_posts(&server, &ana, 1).await;
-    // With one more, the accounts of this network have as much as they may.
+    // With one more, the accounts of this network have as many long answers as they may.
     let bo = server.sign_up("bo").await;
     let mut bo = Http2Client::connect(&server, Some(&bo), 0).await;
     let held = bo.post(GRAPHQL_JSON, &query).await;
@@ -168,8 +169,116 @@ async fn a_full_server_says_so_and_when_to_retry() {
         (response.status().as_u16(), &response.headers()["retry-after"]),
         (200, &"1".parse().unwrap())
     );
+    // Short ones have room, and anonymous clients have another share: they may be about to sign in.
+    assert!(eve.ask(&json!({ "query": "{ __typename }" })).await["errors"].is_null());
+    let mut anonymous = Http2Client::connect(&server, None, OPEN).await;
+    assert!(anonymous.ask(&query).await["errors"].is_null());
     drop((bo, held, own, unread));
     server.until(UNREAD, 0).await;
     assert!(eve.ask(&query).await["errors"].is_null());
+    server.stop().await;
+}
+
+/// Streams with a window of zero once held 4 GB.
+#[tokio::test]
+async fn streams_that_take_nothing_hold_no_more_than_a_share() {
+    const STREAMS: usize = 8;
+    let server = TestServer::with(|all| {
+        all.process.graphql.answer_bytes_max = 120_000;
+        all.process.graphql.answers_bytes_max = 480_000;
+        all.process.live.slow_seconds = 4;
+    });
+    let server = server.await;
+    let ana = server.sign_up("ana").await;
+    let query = query_of_posts(&server, &ana, 1).await;
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        clients.push(Http2Client::connect(&server, None, 0).await);
+    }
+    let asking = clients.iter_mut().map(async |client| {
+        let mut unread = Vec::new();
+        for _ in 0..STREAMS {
+            unread.push(client.post(GRAPHQL_JSON, &query).await);
+        }
+        unread
+    });
+    let unread = futures::future::join_all(asking).await;
+    let held = server.metric(UNREAD).await;
+    assert!((100_000..=120_000).contains(&held), "{held}");
+    for client in clients {
+        assert!(tokio::time::timeout(DEADLINE, client.connection).await.is_ok());
+    }
+    drop(unread);
+    server.until(UNREAD, 0).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_head_over_http2_has_32_kib_in_total() {
+    let server = TestServer::fresh().await;
+    let client = Http2Client::connect(&server, None, OPEN).await;
+    for (bytes, expected) in [(20_000, 200), (40_000, 431)] {
+        let mut request = Request::get(format!("{}/healthz", server.url));
+        for number in 0..bytes / 1_000 {
+            request = request.header(format!("x-{number}"), "v".repeat(1_000));
+        }
+        let mut requests = client.requests.clone().ready().await.unwrap();
+        let (response, _) = requests.send_request(request.body(()).unwrap(), true).unwrap();
+        assert_eq!(response.await.unwrap().status().as_u16(), expected, "{bytes}");
+    }
+    server.stop().await;
+}
+
+/// Such a body may fill its window before the server asks for it.
+#[tokio::test]
+async fn bodies_that_do_not_arrive_have_a_budget() {
+    let server = TestServer::with(|all| all.process.http.unfinished_bytes_max = 1 << 20).await;
+    let start = async |client: &Http2Client, length: Option<&str>| {
+        let mut request = Request::post(&client.url).header("content-type", "application/json");
+        if let Some(length) = length {
+            request = request.header("content-length", length);
+        }
+        let mut requests = client.requests.clone().ready().await.unwrap();
+        requests.send_request(request.body(()).unwrap(), false).unwrap()
+    };
+    let mut clients = Vec::new();
+    for _ in 0..3 {
+        clients.push(Http2Client::connect(&server, None, OPEN).await);
+    }
+    // Two have the share of this network.
+    let held = [start(&clients[0], None).await, start(&clients[1], None).await];
+    let both_held = async { while server.metric(UNFINISHED).await < 2 * (120 << 10) {} };
+    tokio::time::timeout(DEADLINE, both_held).await.unwrap();
+    let (refused, _stream) = start(&clients[2], None).await;
+    assert_eq!(refused.await.unwrap().status().as_u16(), 503);
+    let (response, mut stream) = start(&clients[2], Some("25")).await;
+    stream.send_data(Bytes::from_static(br#"{"query":"{ me { id } }"}"#), true).unwrap();
+    assert_eq!(response.await.unwrap().status().as_u16(), 200);
+    drop((held, clients));
+    server.until(UNFINISHED, 0).await;
+    server.stop().await;
+}
+
+/// Answering the server's pings alone does not keep a connection open.
+#[tokio::test]
+async fn a_connection_without_requests_is_closed() {
+    let server = TestServer::with(|all| all.process.http.idle_seconds = 1).await;
+    let token = server.sign_up("ana").await;
+    let mut listening = Http2Client::connect(&server, Some(&token), OPEN).await;
+    let query = json!({ "query": "subscription { onNotification { id } }" });
+    let events = listening.post(EVENTS, &query).await;
+    let idle = Http2Client::connect(&server, None, OPEN).await;
+    let mut asked = Http2Client::connect(&server, None, OPEN).await;
+    asked.ask(&json!({ "query": "{ __typename }" })).await;
+    for client in [idle, asked] {
+        assert!(tokio::time::timeout(DEADLINE, client.connection).await.is_ok());
+    }
+    assert_eq!(events.status().as_u16(), 200);
+    assert!(!listening.connection.is_finished(), "a subscription runs on it");
+    assert_eq!(
+        listening.ask(&json!({ "query": "{ __typename }" })).await["data"]["__typename"],
+        "Query"
+    );
+    drop((listening, events));
     server.stop().await;
 }

@@ -84,7 +84,7 @@ async fn keys_rotate_with_an_overlap() {
     let start = 1_800_000_000_000_u64.next_multiple_of(90 * DAY_MS);
     let clock = Arc::new(ManualClock::at_ms(start));
     let server = TestServer::start(configuration(data.path()), clock.clone()).await;
-    let ana = server.registered("ana").await;
+    server.registered("ana").await;
     let first = published(&server).await;
     assert_eq!(first.len(), 1);
 
@@ -94,6 +94,8 @@ async fn keys_rotate_with_an_overlap() {
     let both = published(&server).await;
     assert_eq!(both.len(), 2);
     clock.set_ms(start + 90 * DAY_MS - 1);
+    let (email, password) = ("ana@example.org".parse().unwrap(), Secret::new(PASSWORD));
+    let ana = server.accounts().login(&email, &password, None).await.unwrap();
     let old = server.token(&ana).await;
     assert_eq!(signer(&old), first[0]);
 

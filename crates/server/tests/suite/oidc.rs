@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::test_server::{TestServer, code, configuration};
+use crate::test_server::{PASSWORD, TestServer, code, configuration};
 
 const NOW_SECONDS: u64 = 1_800_000_000;
 const AUDIENCE: &str = "the-round-table";
@@ -69,13 +69,13 @@ impl Issuer {
     /// The claims of its tokens.
     fn claims(&self, email: &str) -> Value {
         json!({
-            "iss": self.url, "aud": AUDIENCE, "sub": "somebody", "exp": NOW_SECONDS + 300,
+            "iss": self.url, "aud": AUDIENCE, "sub": email, "exp": NOW_SECONDS + 300,
             "email": email, "email_verified": true,
         })
     }
 }
 
-/// A server that accepts an issuer, with Ana, who has signed up.
+/// A server that accepts an issuer, with Ana, who has signed up and linked her identity.
 struct OidcFixture {
     key: Key,
     issuer: Issuer,
@@ -88,6 +88,13 @@ struct OidcFixture {
 
 impl OidcFixture {
     async fn set() -> Self {
+        let fixture = Self::without_identity().await;
+        assert_eq!(fixture.link(&fixture.claims(), PASSWORD).await["data"]["linkIdentity"], true);
+        fixture
+    }
+
+    /// The same before Ana has linked her identity.
+    async fn without_identity() -> Self {
         let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
         let issuer = Issuer::start(&key).await;
         let clock = Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000));
@@ -101,6 +108,27 @@ impl OidcFixture {
 
     fn claims(&self) -> Value {
         self.issuer.claims("ana@example.org")
+    }
+
+    async fn link(&self, claims: &Value, password: &str) -> Value {
+        let query = "mutation ($token: String!, $password: String!) {
+            linkIdentity(identityToken: $token, password: $password) }";
+        let variables = json!({ "token": self.key.sign(claims), "password": password });
+        self.server.ask_with(None, query, variables).await.1
+    }
+
+    async fn register(&self, nickname: &str, email: &str, claims: Option<&Value>) -> Value {
+        let query = "mutation ($input: RegisterInput!) { register(input: $input) {
+            accessToken user { nickname } } }";
+        let token = claims.map(|claims| self.key.sign(claims));
+        let input = json!({ "email": email, "password": PASSWORD, "nickname": nickname,
+            "identityToken": token });
+        self.server.ask_with(None, query, json!({ "input": input })).await.1
+    }
+
+    /// The nickname of the account that a token with these claims opens.
+    async fn opened(&self, claims: &Value) -> Value {
+        self.server.me(&self.key.sign(claims)).await.1["data"]["me"]["nickname"].clone()
     }
 
     async fn accepts_as_ana(&self, token: &str) -> bool {
@@ -143,11 +171,39 @@ async fn only_valid_tokens_of_the_issuer_are_accepted() {
     fixture.server.stop().await;
 }
 
-/// An unverified address may belong to another user: it matches no account.
+/// People are their issuer's subjects: an address opens no account, and another one changes nothing.
 #[tokio::test]
-async fn only_a_verified_address_counts() {
+async fn an_identity_is_its_issuer_and_subject() {
     let fixture = OidcFixture::set().await;
     let good = fixture.claims();
+    let mut silent = good.clone();
+    for claim in ["email", "email_verified"] {
+        silent.as_object_mut().unwrap().remove(claim);
+    }
+    for claims in [&good, &silent, &with(&good, "email", json!("other@example.org"))] {
+        assert_eq!(fixture.opened(claims).await, "ana", "{claims}");
+    }
+    let mut nobody = good.clone();
+    nobody.as_object_mut().unwrap().remove("sub");
+    let spaced = with(&good, "sub", json!(" ana@example.org"));
+    for claims in
+        [nobody, spaced, with(&good, "sub", json!("another")), with(&good, "sub", json!(""))]
+    {
+        let (status, response) = fixture.server.me(&fixture.key.sign(&claims)).await;
+        let error = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        assert_eq!((status, code(&response)), error, "{claims}: {response}");
+    }
+    fixture.server.stop().await;
+}
+
+/// An address that the issuer has not verified may belong to another user, and so may an account with it.
+#[tokio::test]
+async fn an_address_links_only_with_verification_and_password() {
+    let fixture = OidcFixture::without_identity().await;
+    let good = fixture.claims();
+    let (_, response) = fixture.server.me(&fixture.key.sign(&good)).await;
+    assert_eq!(code(&response), "UNAUTHENTICATED");
+    assert!(response.to_string().contains("linkIdentity"), "{response}");
     let mut silent = good.clone();
     silent.as_object_mut().unwrap().remove("email_verified");
     let says = |value| with(&good, "email_verified", value);
@@ -159,16 +215,58 @@ async fn only_a_verified_address_counts() {
         says(json!("false")),
         with(&good, "email", json!(null)),
     ] {
-        let (status, response) = fixture.server.me(&fixture.key.sign(&claims)).await;
-        let error = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
-        assert_eq!((status, code(&response)), error, "{claims}: {response}");
+        let response = fixture.link(&claims, PASSWORD).await;
+        assert_eq!(code(&response), "BAD_REQUEST", "{claims}: {response}");
         assert!(
             response.to_string().contains("has not verified your e-mail address"),
             "{response}"
         );
     }
-    assert!(fixture.accepts_as_ana(&fixture.key.sign(&good)).await);
+    assert_eq!(code(&fixture.link(&good, "a wrong guess").await), "UNAUTHENTICATED");
+    assert_eq!(
+        code(&fixture.link(&with(&good, "exp", json!(1)), PASSWORD).await),
+        "UNAUTHENTICATED"
+    );
+    assert_eq!(fixture.opened(&good).await, Value::Null);
+    assert_eq!(fixture.link(&good, PASSWORD).await["data"]["linkIdentity"], true);
+    assert_eq!(fixture.opened(&good).await, "ana");
     fixture.server.stop().await;
+}
+
+/// Mallory registers with Vera's address, or changes to it, before Vera comes. Vera's token opens nothing
+/// of Mallory's, and Vera signs up with the address all the same.
+#[tokio::test]
+async fn a_stranger_cannot_reserve_an_address() {
+    for changes in [false, true] {
+        let fixture = OidcFixture::without_identity().await;
+        let address = if changes { "mallory@example.org" } else { "vera@example.org" };
+        let mallory = fixture.register("mallory", address, None).await;
+        let token = mallory["data"]["register"]["accessToken"].as_str().unwrap();
+        if changes {
+            let query = "mutation ($password: String!) {
+                changeEmail(password: $password, email: \"vera@example.org\") { email } }";
+            let variables = json!({ "password": PASSWORD });
+            let (_, changed) = fixture.server.ask_with(Some(token), query, variables).await;
+            assert_eq!(changed["data"]["changeEmail"]["email"], "vera@example.org", "{changed}");
+        }
+        let vera = fixture.issuer.claims("vera@example.org");
+        assert_eq!(fixture.opened(&vera).await, Value::Null);
+        let plain = fixture.register("vera", "vera@example.org", None).await;
+        assert_eq!(code(&plain), "CONFLICT");
+        let unverified = with(&vera, "email_verified", json!(false));
+        let unverified = fixture.register("vera", "vera@example.org", Some(&unverified)).await;
+        assert_eq!(code(&unverified), "BAD_REQUEST");
+        let other = fixture.register("vera", "other@example.org", Some(&vera)).await;
+        assert_eq!(code(&other), "BAD_REQUEST", "the token is about another address");
+
+        let signed_up = fixture.register("vera", "vera@example.org", Some(&vera)).await;
+        assert_eq!(signed_up["data"]["register"]["user"]["nickname"], "vera", "{signed_up}");
+        assert_eq!(fixture.opened(&vera).await, "vera");
+        let (_, mallory) = fixture.server.ask(Some(token), "{ me { nickname email } }").await;
+        let expected = json!({ "nickname": "mallory", "email": null });
+        assert_eq!(mallory["data"]["me"], expected);
+        fixture.server.stop().await;
+    }
 }
 
 #[tokio::test]

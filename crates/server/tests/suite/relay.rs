@@ -17,6 +17,7 @@ use crate::websocket_client::{WebSocketClient, subscribe};
 /// Longer than the lease of a silent worker.
 const SILENT_MS: u64 = 16_000;
 const COMPLETE: &str = "roundtable_live_all_workers_connected";
+const CONNECTED: &str = "roundtable_live_connected_workers";
 
 /// The processes of one table.
 struct Installation {
@@ -183,16 +184,97 @@ async fn a_worker_that_crashes_and_restarts_loses_and_repeats_nothing() {
     worker.stop().await;
 }
 
+/// Workers register themselves: no process needs a list, and more can be started at any time.
+#[tokio::test]
+async fn processes_find_the_workers_that_have_registered() {
+    let all = Installation::new().await;
+    let one = all.start(ProcessRole::Api, &[]).await;
+    one.until(COMPLETE, 0).await;
+    let worker = all.start(ProcessRole::Worker, &[]).await;
+    one.until(COMPLETE, 1).await;
+    let (ana, bo) = (one.sign_up("ana").await, one.registered("bo").await);
+    let (bo_id, bo) = (bo.user.id.to_string(), one.token(&bo).await);
+    let more = all.start(ProcessRole::All, &[]).await;
+    one.until(CONNECTED, 2).await;
+    one.until(COMPLETE, 1).await;
+    more.until(COMPLETE, 1).await;
+
+    let followers = "subscription { onFollowUser(followeeId: \"ID\") { follower { nickname } } }";
+    for (server, follower, name) in
+        [(&one, &ana, "ana"), (&more, &more.sign_up("cleo").await, "cleo")]
+    {
+        let mut socket = WebSocketClient::connect_as(server, &bo).await;
+        socket.send_message(&subscribe("followers", &followers.replace("ID", &bo_id))).await;
+        server.until("roundtable_live_topics", 1).await;
+        follow(&one, follower, &bo_id).await;
+        let message = socket.next_message_of("followers").await;
+        let follower = &message["payload"]["data"]["onFollowUser"]["follower"]["nickname"];
+        assert_eq!(follower, name, "{message}");
+    }
+    more.stop().await;
+    one.until(CONNECTED, 1).await;
+    one.until(COMPLETE, 1).await;
+    one.stop().await;
+    worker.stop().await;
+}
+
+/// Once the others have taken its leases, a worker that never returns is missed by nobody.
+#[tokio::test]
+async fn a_dead_worker_does_not_degrade_the_others() {
+    let all = Installation::new().await;
+    let dead = all.start(ProcessRole::Worker, &[]).await;
+    let url = dead.url.clone();
+    let (one, listed) =
+        (all.start(ProcessRole::Api, &[]).await, all.start(ProcessRole::Api, &[&url]).await);
+    for server in [&one, &listed] {
+        server.until(COMPLETE, 1).await;
+    }
+    let alive = all.start(ProcessRole::Worker, &[]).await;
+    for server in [&one, &listed] {
+        server.until(CONNECTED, 2).await;
+    }
+    dead.crash().await;
+    for server in [&one, &listed] {
+        server.until(CONNECTED, 1).await;
+        server.until(COMPLETE, 0).await;
+    }
+    all.clock.advance_ms(SILENT_MS);
+    for server in [&one, &listed] {
+        server.until(COMPLETE, 1).await;
+    }
+
+    let (ana, bo) = (one.sign_up("ana").await, one.registered("bo").await);
+    let (bo_id, bo) = (bo.user.id.to_string(), one.token(&bo).await);
+    let mut socket = WebSocketClient::connect_as(&listed, &bo).await;
+    let followers = "subscription { onFollowUser(followeeId: \"ID\") { follower { nickname } } }";
+    socket.send_message(&subscribe("followers", &followers.replace("ID", &bo_id))).await;
+    listed.until("roundtable_live_topics", 1).await;
+    follow(&one, &ana, &bo_id).await;
+    let message = socket.next_message_of("followers").await;
+    let follower = &message["payload"]["data"]["onFollowUser"]["follower"]["nickname"];
+    assert_eq!(follower, "ana", "{message}");
+    drop(socket);
+    one.stop().await;
+    listed.stop().await;
+    alive.stop().await;
+}
+
 /// No process trusts its caches while a worker that it is not connected to reads changes.
 #[tokio::test]
-async fn processes_with_the_role_all_notice_unlisted_ones() {
+async fn processes_with_the_role_all_notice_unreachable_ones() {
     let all = Installation::new().await;
-    let one = all.start(ProcessRole::All, &[]).await;
+    let [nowhere] = free();
+    let start = async || {
+        let mut unreachable = all.configuration(ProcessRole::All, &[]);
+        unreachable.process.live.worker_url = Some(format!("http://{nowhere}"));
+        all.run(unreachable).await
+    };
+    let one = start().await;
     one.until(COMPLETE, 1).await;
     let (ana, bo) = (one.registered("ana").await, one.sign_up("bo").await);
     let (ana_id, ana) = (ana.user.id.to_string(), one.token(&ana).await);
     follow(&one, &bo, &ana_id).await;
-    let two = all.start(ProcessRole::All, &[]).await;
+    let two = start().await;
     one.until(COMPLETE, 0).await;
     two.until(COMPLETE, 0).await;
     for (number, (write, read)) in [(&one, &two), (&two, &one)].into_iter().enumerate() {
@@ -250,10 +332,14 @@ async fn processes_with_the_role_all_receive_changes_of_listed_ones() {
 #[tokio::test]
 async fn subscribers_are_told_of_missed_events_while_another_worker_is_away() {
     let all = Installation::new().await;
-    let [away] = free();
     let worker = all.start(ProcessRole::Worker, &[]).await;
-    let (at, url) = (address(&worker), worker.url.clone());
-    let one = all.start(ProcessRole::Api, &[&format!("http://{away}"), &url]).await;
+    let at = address(&worker);
+    let one = all.start(ProcessRole::Api, &[]).await;
+    one.until(COMPLETE, 1).await;
+    let away = all.start(ProcessRole::Worker, &[]).await;
+    one.until(CONNECTED, 2).await;
+    away.crash().await;
+    one.until(COMPLETE, 0).await;
     let (ana, bo) = (one.registered("ana").await, one.sign_up("bo").await);
     let (ana_id, ana) = (ana.user.id.to_string(), one.token(&ana).await);
     let followers = "subscription { onFollowUser(followeeId: \"ID\") { followerId } }";
@@ -297,12 +383,17 @@ async fn subscribers_are_told_of_missed_events_while_another_worker_is_away() {
 }
 
 #[tokio::test]
-async fn an_api_process_needs_the_addresses_of_the_workers() {
+async fn something_else_than_the_address_of_a_worker_is_refused() {
     let all = Installation::new().await;
-    let error =
-        Server::open(all.configuration(ProcessRole::Api, &[])).await.unwrap_err().to_string();
-    assert!(error.starts_with("live.workers: ") && error.contains("`worker`"), "{error}");
     let nonsense = all.configuration(ProcessRole::Api, &["nowhere"]);
     let error = Server::open(nonsense).await.unwrap_err().to_string();
     assert!(error.starts_with("live.workers: ") && error.contains("nowhere"), "{error}");
+    let mut nonsense = all.configuration(ProcessRole::Worker, &[]);
+    nonsense.process.live.worker_url = Some(String::from("nowhere"));
+    let error = Server::open(nonsense).await.unwrap_err().to_string();
+    assert!(error.starts_with("live.worker-url: ") && error.contains("nowhere"), "{error}");
+    let mut embedded = configuration(all.data.path());
+    embedded.process.live.worker_url = Some(String::from("http://10.0.0.7:4000"));
+    let error = Server::open(embedded).await.unwrap_err().to_string();
+    assert!(error.starts_with("live.worker-url: an embedded store"), "{error}");
 }

@@ -160,3 +160,72 @@ async fn api_keys_are_limited_to_their_scopes() {
     assert_eq!(crate::test_server::read(response).await.1["data"]["me"]["nickname"], "ana");
     server.stop().await;
 }
+
+/// Strangers in many networks lock an account for all devices but those that the user has signed in on.
+#[tokio::test]
+async fn strangers_cannot_lock_out_a_known_device() {
+    let (data, clock) = (tempfile::tempdir().unwrap(), ManualClock::at_ms(1_800_000_000_000));
+    let mut all = configuration(data.path());
+    all.process.http.proxies = 1;
+    all.settings.login.account_strangers_max = 12;
+    let clock = Arc::new(clock);
+    let server = TestServer::start(all, clock.clone()).await;
+    server.registered("ana").await;
+    let login = async |from: &str, password: &str, device: Option<&str>| {
+        let query =
+            "mutation ($password: String!, $device: String) { login(email: \"ana@example.org\",
+            password: $password, deviceToken: $device, deviceLabel: \"phone\") { deviceToken } }";
+        let variables = json!({ "password": password, "device": device });
+        let post = server.client.post(format!("{}/graphql", server.url));
+        let post = post.header("x-forwarded-for", from);
+        let body = json!({ "query": query, "variables": variables });
+        crate::test_server::read(post.json(&body).send().await.unwrap()).await.1
+    };
+    // As in "too many requests; try again in 64 seconds".
+    let seconds = |refused: &Value| -> u64 {
+        assert_eq!(code(refused), "RATE_LIMITED", "{refused}");
+        let mut words = refused["errors"][0]["message"].as_str().unwrap().split(' ');
+        words.find_map(|word| word.parse().ok()).unwrap()
+    };
+    let first = login("192.0.2.1", PASSWORD, None).await;
+    let device = first["data"]["login"]["deviceToken"].as_str().unwrap().to_owned();
+    let mut locked = false;
+    for network in 0..40 {
+        let from = format!("2001:db8:0:{network}::1");
+        let response = login(&from, "wrong password", None).await;
+        if code(&response) != "UNAUTHENTICATED" {
+            locked |= seconds(&response) > 64;
+            clock.advance_ms(if locked { 0 } else { seconds(&response) * 1000 });
+        }
+    }
+    assert!(locked, "many networks are bounded");
+    assert!(seconds(&login("192.0.2.1", PASSWORD, None).await) > 64);
+    for from in ["192.0.2.1", "203.0.113.9", "2001:db8:0:1::7"] {
+        let known = login(from, PASSWORD, Some(&device)).await;
+        assert_eq!(known["data"]["login"]["deviceToken"], device.as_str(), "{known}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn new_nicknames_follow_the_rule() {
+    let server = TestServer::fresh().await;
+    for (nickname, part) in [
+        ("аdmin", "one script"),
+        ("ana\u{202e}nimda", "U+202E"),
+        ("Ana B", "U+0020"),
+        ("<i>ana</i>", "letters, digits"),
+        ("moderator", "not reserved"),
+    ] {
+        let input =
+            json!({ "email": "ana@example.org", "password": PASSWORD, "nickname": nickname });
+        let (_, response) = server.ask_with(None, REGISTER, json!({ "input": input })).await;
+        assert_eq!(code(&response), "BAD_REQUEST", "{nickname}: {response}");
+        let message = response["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains(part), "{nickname}: {message}");
+    }
+    let input = json!({ "email": "ana@example.org", "password": PASSWORD, "nickname": "мария_2" });
+    let (_, response) = server.ask_with(None, REGISTER, json!({ "input": input })).await;
+    assert_eq!(response["data"]["register"]["user"]["nickname"], "мария_2", "{response}");
+    server.stop().await;
+}

@@ -76,14 +76,19 @@ impl TestServer {
         assert!(self.running.await.unwrap_err().is_cancelled());
     }
 
+    /// The value of one of its metrics.
+    pub(crate) async fn metric(&self, name: &str) -> u64 {
+        let page = self.get("/metrics").await.text().await.unwrap();
+        let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("{name} is not in {page}")).parse().unwrap()
+    }
+
     /// Waits until one of its metrics has a value.
     pub(crate) async fn until(&self, name: &str, value: u64) {
         let mut last = None;
         let has = async {
             while last != Some(value) {
-                let page = self.get("/metrics").await.text().await.unwrap();
-                let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-                last = line.map(|value| value.parse().unwrap());
+                last = Some(self.metric(name).await);
             }
         };
         let in_time = tokio::time::timeout(Duration::from_mins(1), has).await.is_ok();
@@ -138,6 +143,7 @@ impl TestServer {
             invitation: None,
             full_name: None,
             language: None,
+            identity: None,
         };
         self.accounts().register(&sign_up, None, None).await.unwrap()
     }

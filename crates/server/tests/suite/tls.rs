@@ -70,6 +70,7 @@ async fn tls_clients_are_answered() {
     stream.read_to_string(&mut response).await.unwrap();
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     assert!(response.ends_with(r#"{"data":{"me":null}}"#), "{response}");
+    assert!(response.contains("strict-transport-security: max-age=31536000\r\n"), "{response}");
 
     let both = client(Some(trusted), &[b"h2", b"http/1.1"]);
     let stream = both.connect(name.clone(), connected(&server).await).await.unwrap();
@@ -108,4 +109,30 @@ async fn invalid_certificate_files_are_named() {
     pem(&data.path().join("nowhere.key"), "PRIVATE KEY", other.serialized_der());
     let error = Server::open(all).await.unwrap_err().to_string();
     assert!(error.starts_with("http.tls: "), "{error}");
+}
+
+/// A server behind another program's TLS cannot know of it, and the header binds browsers for a year.
+#[tokio::test]
+async fn browsers_are_bound_to_https_only_where_that_is_wanted() {
+    let data = tempfile::tempdir().unwrap();
+    let trusted = certificate(data.path());
+    let mut all = configuration(data.path());
+    all.process.http.tls.certificate = Some(data.path().join("server.crt"));
+    all.process.http.tls.key = Some(data.path().join("server.key"));
+    all.process.http.tls.hsts_seconds = 0;
+    let server = TestServer::start(all, Arc::new(SystemClock)).await;
+    let name = ServerName::try_from("localhost").unwrap();
+    let tls = client(Some(trusted), &[]);
+    let mut stream = tls.connect(name, connected(&server).await).await.unwrap();
+    let head = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200") && !response.contains("strict-"), "{response}");
+    server.stop().await;
+
+    let plain = TestServer::fresh().await;
+    let response = plain.get("/healthz").await;
+    assert!(!response.headers().contains_key("strict-transport-security"));
+    plain.stop().await;
 }

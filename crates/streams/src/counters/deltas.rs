@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-use roundtable_model::entities::{Comment, CommentLike, Like, Notification, Share};
+use roundtable_model::entities::{Comment, CommentLike, Like, Notification, Share, Upload};
 use roundtable_model::table::{Change, Sequence};
-use roundtable_model::{CommentId, Entity, PostId, UserId};
+use roundtable_model::{CommentId, Entity, PostId, UploadState, UserCount, UserId};
 
 use crate::Result;
 use crate::processor::{Images, entity_type};
@@ -56,8 +56,7 @@ pub(super) struct CounterChange<D> {
 pub(super) struct CounterChanges {
     pub(super) posts: BTreeMap<PostId, Vec<CounterChange<PostDelta>>>,
     pub(super) comments: BTreeMap<(PostId, CommentId), Vec<CounterChange<CommentDelta>>>,
-    /// Changes of the number of unread notifications.
-    pub(super) readers: BTreeMap<UserId, Vec<CounterChange<i64>>>,
+    pub(super) users: BTreeMap<(UserId, UserCount), Vec<CounterChange<i64>>>,
 }
 
 pub(super) fn group_by_counter(changes: &[Change]) -> Result<CounterChanges> {
@@ -74,6 +73,8 @@ pub(super) fn group_by_counter(changes: &[Change]) -> Result<CounterChanges> {
             grouped.add_comment_like(change)?;
         } else if kind == Notification::SHAPE.name {
             grouped.add_notification(change)?;
+        } else if kind == Upload::SHAPE.name {
+            grouped.release_upload(change)?;
         }
     }
     Ok(grouped)
@@ -130,11 +131,33 @@ impl CounterChanges {
     fn add_notification(&mut self, change: &Change) -> Result<()> {
         let images = Images::<Notification>::of(change)?;
         let delta = count_delta(&images, |notification| notification.read_at.is_none());
-        if let Some(notification) = images.new.or(images.old).filter(|_| delta != 0) {
-            let counted = CounterChange { sequence: change.sequence.clone(), delta };
-            self.readers.entry(notification.user_id).or_default().push(counted);
+        if let Some(notification) = images.new.or(images.old) {
+            self.add_to_user(change, (notification.user_id, UserCount::Unread), delta);
         }
         Ok(())
+    }
+
+    /// An upload that is complete is not pending, and one that is gone takes no bytes, whoever removed
+    /// it. What was never charged is not released.
+    fn release_upload(&mut self, change: &Change) -> Result<()> {
+        let Images { old: Some(old), new } = Images::<Upload>::of(change)? else { return Ok(()) };
+        let Some(bytes) = old.charged_bytes else { return Ok(()) };
+        let is_pending = |upload: &Upload| upload.state == UploadState::Pending;
+        if is_pending(&old) && !new.as_ref().is_some_and(is_pending) {
+            self.add_to_user(change, (old.user_id.clone(), UserCount::PendingUploads), -1);
+        }
+        if new.is_none() {
+            let released = i64::try_from(bytes).unwrap_or(i64::MAX);
+            self.add_to_user(change, (old.user_id, UserCount::MediaBytes), -released);
+        }
+        Ok(())
+    }
+
+    fn add_to_user(&mut self, change: &Change, counter: (UserId, UserCount), delta: i64) {
+        if delta != 0 {
+            let counted = CounterChange { sequence: change.sequence.clone(), delta };
+            self.users.entry(counter).or_default().push(counted);
+        }
     }
 
     fn add_to_post(&mut self, change: &Change, post: Option<PostId>, delta: PostDelta) {

@@ -1,7 +1,9 @@
 //! The notifications that a fact calls for, as far as the fact itself tells.
 
 use roundtable_domain::CauseObject;
-use roundtable_model::entities::{Comment, Follow, GroupMember, ModerationCase, Post, Quest, Task};
+use roundtable_model::entities::{
+    ApiKey, Comment, Follow, GroupMember, ModerationCase, Post, Quest, Task,
+};
 use roundtable_model::{
     CommentId, Entity, FollowStatus, MemberStatus, ModerationStatus, Nickname, NotificationKind,
     PostId, QuestStatus, Time, UserId, Visibility,
@@ -39,6 +41,9 @@ pub(super) struct PendingNotification {
 
 /// An entity that calls for notifications.
 pub(super) trait NotificationSource: Entity {
+    /// Whether its notifications stay when it is gone.
+    const IS_LASTING: bool = false;
+
     /// Returns the notifications that it calls for in its current state. `lead_ms` is how long
     /// before its due time a task reminds.
     fn pending_notifications(&self, lead_ms: u64) -> Vec<PendingNotification>;
@@ -186,6 +191,18 @@ impl NotificationSource for ModerationCase {
         let notification =
             PendingNotification::new(recipient, NotificationKind::Moderation, about, at);
         vec![PendingNotification { except: self.decided_by.clone(), ..notification }]
+    }
+}
+
+impl NotificationSource for ApiKey {
+    /// Whoever created a key without its owner could otherwise hide that by revoking it.
+    const IS_LASTING: bool = true;
+
+    fn pending_notifications(&self, _: u64) -> Vec<PendingNotification> {
+        let about = CauseObject::Person(self.user_id.clone());
+        let recipient = Recipient::User(self.user_id.clone());
+        let kind = NotificationKind::ApiKey;
+        vec![PendingNotification::new(recipient, kind, about, self.created_at)]
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use futures::future::try_join_all;
 use roundtable_domain::Cause;
 use roundtable_model::entities::{
-    Comment, Follow, GroupMember, ModerationCase, Notification, Post, Quest, Task,
+    ApiKey, Comment, Follow, GroupMember, ModerationCase, Notification, Post, Quest, Task,
 };
 use roundtable_model::table::{Change, Key};
 use roundtable_model::{Entity, EntityKey, NotificationKind, UserId};
@@ -39,6 +39,7 @@ impl NotificationWriter {
         self.collect_pending::<Quest>(changes, &mut pending).await?;
         self.collect_pending::<ModerationCase>(changes, &mut pending).await?;
         self.collect_pending::<Task>(changes, &mut pending).await?;
+        self.collect_pending::<ApiKey>(changes, &mut pending).await?;
         if pending.is_empty() {
             return Ok(());
         }
@@ -116,6 +117,7 @@ impl NotificationWriter {
             let after =
                 new.as_ref().map(|new| new.pending_notifications(lead_ms)).unwrap_or_default();
             let ended = before.iter().filter(|notification| !after.contains(notification));
+            let ended = ended.filter(|_| !F::IS_LASTING);
             let added =
                 after.iter().filter(|notification| is_news && !before.contains(notification));
             let added = added.map(|notification| {
@@ -137,7 +139,8 @@ impl NotificationWriter {
             let current =
                 facts.get(&key).map(|fact| fact.pending_notifications(lead_ms)).unwrap_or_default();
             pending.extend(affected.into_iter().map(|notification| {
-                let is_wanted = current.iter().any(|one| one.is_same_notification(&notification));
+                let is_wanted = F::IS_LASTING
+                    || current.iter().any(|one| one.is_same_notification(&notification));
                 (notification, is_wanted)
             }));
         }

@@ -49,7 +49,8 @@ impl Cast {
         self.put(&user).await;
         let (user_id, created_at) = (user.id, user.created_at);
         if let Some(email) = user.email {
-            self.put(&EmailLock { email, user_id: user_id.clone(), created_at }).await;
+            self.put(&EmailLock { email, user_id: user_id.clone(), created_at, proved_at: None })
+                .await;
         }
         self.put(&NickLock { nickname: user.nickname, user_id, created_at }).await;
     }
@@ -195,7 +196,8 @@ impl Cast {
 
     pub(crate) async fn delete_account(&self, name: &str) {
         let accounts = Accounts::new(self.context.clone());
-        accounts.delete_account(&caller(name), &name.parse().unwrap()).await.unwrap();
+        let caller = caller(name).with_password_at(self.context.now());
+        accounts.delete_account(&caller, &name.parse().unwrap()).await.unwrap();
     }
 
     /// A like by a request that was running when its account was deleted.

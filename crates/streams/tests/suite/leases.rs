@@ -128,17 +128,51 @@ async fn workers_share_and_take_over() {
 #[tokio::test]
 async fn any_process_can_list_the_active_workers() {
     let store = TestStore::dynoxide().await;
-    let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo"));
+    let url = |name: &str| Some(format!("http://{name}:4000"));
+    let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo").at(url("bo")));
     let shards = shards(&[("s", None)]);
     ana.balance(&shards, Vec::new()).await.unwrap();
     store.clock.advance_ms(DURATION_MS / 2);
     bo.balance(&shards, Vec::new()).await.unwrap();
     let looks = worker(&store, "looks");
-    assert_eq!(looks.workers().await.unwrap(), ["ana", "bo"]);
+    let active = async || {
+        let active = looks.active_workers().await.unwrap().workers.into_iter();
+        active.map(|worker| (worker.name, worker.address)).collect::<Vec<_>>()
+    };
+    let [ana, his] = [("ana".into(), None), ("bo".into(), url("bo"))];
+    assert_eq!(active().await, [ana, his.clone()]);
     store.clock.advance_ms(DURATION_MS / 2);
-    assert_eq!(looks.workers().await.unwrap(), ["bo"], "one is silent");
+    assert_eq!(active().await, [his], "one is silent");
     bo.leave().await.unwrap();
-    assert!(looks.workers().await.unwrap().is_empty());
+    assert!(active().await.is_empty());
+}
+
+/// The shards of a dead worker are read again once another one has taken them, which is later than
+/// its announcement expires.
+#[tokio::test]
+async fn shards_that_a_dead_worker_held_are_known_until_others_take_them() {
+    let store = TestStore::dynoxide().await;
+    let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo"));
+    let hold_all = async || bo.active_workers().await.unwrap().hold_all_shards;
+    assert!(hold_all().await, "there are none yet");
+    let listed = shards(&[("one", None), ("two", None)]);
+    let mut his = bo.balance(&listed, Vec::new()).await.unwrap();
+    ana.balance(&listed, Vec::new()).await.unwrap();
+    his = bo.balance(&listed, his).await.unwrap();
+    assert!(!hold_all().await, "one is released and not taken yet");
+    let hers = ana.balance(&listed, Vec::new()).await.unwrap();
+    assert_eq!((his.len(), hers.len(), hold_all().await), (1, 1, true));
+    store.clock.advance_ms(DURATION_MS / 2);
+    his = bo.balance(&listed, his).await.unwrap();
+    store.clock.advance_ms(DURATION_MS / 2);
+    let active = bo.active_workers().await.unwrap();
+    assert_eq!((active.workers.len(), active.hold_all_shards), (1, false), "hers is free");
+    his = bo.balance(&listed, his).await.unwrap();
+    assert_eq!((his.len(), hold_all().await), (2, true));
+    for lease in his {
+        assert!(bo.end(lease).await.unwrap());
+    }
+    assert!(hold_all().await, "what has ended needs no reader");
 }
 
 #[tokio::test]

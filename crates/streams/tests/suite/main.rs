@@ -26,6 +26,7 @@ mod purge;
 mod quests;
 mod refusing_backend;
 mod running;
+pub mod shape_upgrades;
 mod shard_assignment;
 mod test_store;
 mod trim;

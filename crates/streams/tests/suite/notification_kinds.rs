@@ -86,6 +86,10 @@ impl NotificationFixture {
                 town.report("bo", post, "rude").await;
                 town.moderate(post, ModerationStatus::Rejected).await;
             }
+            NotificationKind::ApiKey => {
+                let scopes = [String::from("read")];
+                town.accounts().create_key(&ana, "bot", &scopes, None).await.unwrap();
+            }
         }
     }
 
@@ -124,6 +128,11 @@ impl NotificationFixture {
                 let goals: Vec<Goal> = all(&everything(town.context()).await);
                 let tasks: Vec<Task> = core.tasks(&goals.first().unwrap().id).all().await.unwrap();
                 town.mark_done(tasks.first().unwrap(), true).await;
+            }
+            NotificationKind::ApiKey => {
+                let keys = core.api_keys(&ana.user_id).all().await.unwrap();
+                let key = &keys.first().unwrap().id;
+                town.accounts().revoke_key(&ana, key, None).await.unwrap();
             }
         }
     }
@@ -167,6 +176,7 @@ fn has_actor(kind: NotificationKind) -> bool {
             | NotificationKind::Quest
             | NotificationKind::Reminder
             | NotificationKind::Moderation
+            | NotificationKind::ApiKey
     )
 }
 
@@ -214,7 +224,8 @@ async fn no_kind_is_written_about_unwanted_users() {
 /// that happened before or after the notification was written.
 #[tokio::test]
 async fn no_kind_is_written_about_hidden_content() {
-    for kind in NotificationKind::ALL {
+    let kinds = NotificationKind::ALL.iter();
+    for kind in kinds.filter(|kind| **kind != NotificationKind::ApiKey) {
         let before = NotificationFixture::new(*kind).await;
         before.cause(*kind).await;
         before.hide(*kind).await;
@@ -226,5 +237,21 @@ async fn no_kind_is_written_about_hidden_content() {
         after.hide(*kind).await;
         after.town.settle().await;
         assert_eq!(after.shown(*kind).await, (0, 0), "{kind}, afterwards");
+    }
+}
+
+/// A key that was created and revoked behind its owner's back is reported, however fast that was.
+#[tokio::test]
+async fn a_revoked_key_does_not_hide_that_it_was_created() {
+    let kind = NotificationKind::ApiKey;
+    for settles_before in [false, true] {
+        let fixture = NotificationFixture::new(kind).await;
+        fixture.cause(kind).await;
+        if settles_before {
+            fixture.town.settle().await;
+        }
+        fixture.hide(kind).await;
+        assert_eq!(fixture.stored(kind).await, ["ana"], "{settles_before}");
+        assert_eq!(fixture.shown(kind).await, (1, 1), "{settles_before}");
     }
 }

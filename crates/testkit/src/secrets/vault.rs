@@ -2,7 +2,8 @@
 //! and names by which their owners recognise them.
 
 use roundtable_model::entities::{
-    ApiKey, Credential, DeadLetter, Idempotency, Invitation, Promotion, SealedKey, Session, Webhook,
+    ApiKey, Credential, DeadLetter, Device, Idempotency, Invitation, Promotion, SealedKey, Session,
+    Webhook,
 };
 use roundtable_model::{Entity, Expiry, Json, Secret, samples};
 
@@ -26,6 +27,13 @@ impl SecretTown {
             refresh_hash: hash("refresh-hash"),
             ttl,
             ..samples::session()
+        };
+        let device = Device {
+            user_id: user_id.clone(),
+            secret_hash: hash("device-hash"),
+            label: Some(hash("device-label").expose().to_owned()),
+            ttl,
+            ..samples::device()
         };
         let sealed_key = SealedKey { sealed: hash("sealed-key"), ..samples::sealed_key() };
         let (key, signing) = (hash("api-key-hash"), hash("webhook-secret"));
@@ -69,6 +77,7 @@ impl SecretTown {
         for item in [
             credential.create(),
             session.create(),
+            device.create(),
             api_key.create(),
             invitation.create(),
             request.create(),

@@ -1,6 +1,8 @@
 //! Signing up, in and out; profile, API keys and invitations; deletion of the account.
 
-use roundtable_domain::{Edit, ProfileChange, SignUp, SignedInUser};
+use roundtable_domain::{
+    Edit, ExternalIdentity, KeysOnSignOut, ProfileChange, SignUp, SignedInUser,
+};
 use roundtable_model::Secret;
 
 use crate::book::CostBook;
@@ -11,6 +13,7 @@ const NAME: &str = "sue_swims";
 
 pub(crate) async fn record(book: &mut CostBook) {
     record_sign_in(book).await;
+    record_identities(book).await;
     record_profile(book).await;
     book.mutation_once(
         "deleteAccount",
@@ -84,14 +87,15 @@ async fn record_sign_in(book: &mut CostBook) {
     book.mutation_once("logoutEverywhere", &[at_least_one("sessions", 2.0)], async |scene| {
         let signed_in = with_sessions(scene).await;
         let accounts = scene.town.accounts();
-        scene.record(accounts.logout_everywhere(&signed_in.caller)).await;
+        let keys = KeysOnSignOut::Revoke;
+        scene.record(accounts.logout_everywhere(&signed_in.caller, keys)).await;
     })
     .await;
     book.mutation_once("changePassword", &[at_least_one("sessions", 2.0)], async |scene| {
         let signed_in = with_sessions(scene).await;
-        let (accounts, session) = (scene.town.accounts(), Some(&signed_in.session_id));
+        let (accounts, keys) = (scene.town.accounts(), KeysOnSignOut::Revoke);
         let (current, next) = (scene.town.password(NAME), Secret::new("quite another secret"));
-        scene.record(accounts.change_password(&signed_in.caller, session, &current, &next)).await;
+        scene.record(accounts.change_password(&signed_in.caller, &current, &next, keys)).await;
     })
     .await;
     book.mutation_once("changeEmail", &[], async |scene| {
@@ -99,6 +103,21 @@ async fn record_sign_in(book: &mut CostBook) {
         let (accounts, password) = (scene.town.accounts(), scene.town.password(NAME));
         let email = scene.town.email("sue_dives");
         scene.record(accounts.change_email(&signed_in.caller, &password, &email)).await;
+    })
+    .await;
+}
+
+async fn record_identities(book: &mut CostBook) {
+    book.mutation_once("linkIdentity", &[], async |scene| {
+        signed_up(scene).await;
+        let (accounts, address) = (scene.town.accounts(), Some(scene.town.address()));
+        let identity = ExternalIdentity {
+            issuer: "https://login.example.org".parse().unwrap(),
+            subject: "8b1f0c52-6c3e-4f0e-9d57-2f1c0a7be4d3".parse().unwrap(),
+            email: Some(scene.town.email(NAME)),
+        };
+        let password = scene.town.password(NAME);
+        scene.record(accounts.link_identity(&identity, &password, address)).await;
     })
     .await;
 }

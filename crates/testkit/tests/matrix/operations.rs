@@ -1,11 +1,11 @@
 //! The reads of a row, and operations with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, Code, Page, PageInput, Refusal, Registration, Settings, SignUp,
-    Statistics,
+    AccountError, Caller, Code, DeviceInput, ExternalIdentity, KeysOnSignOut, Page, PageInput,
+    Refusal, Registration, Settings, SignUp, Statistics,
 };
 use roundtable_model::table::Order;
-use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
+use roundtable_model::{ActorId, CaseId, Email, ModerationStatus, Secret, UserId};
 use roundtable_testkit::Town;
 
 use super::feeds;
@@ -38,6 +38,8 @@ pub(crate) async fn answer(
 ) -> (Answer, Option<&'static str>) {
     let registration = Registration::Invitation;
     let town = stage.town(Settings { registration, ..Town::settings() }).await;
+    let is_old = object == "old sign-in";
+    let viewer = viewer.map(|it| if is_old { it } else { it.with_password_at(town.now()) });
     if let Some(act) = act(stage, operation, object) {
         let Some(caller) = viewer else { return ("-", Some(variant(&act))) };
         let done = town.perform(&caller, &act, None).await;
@@ -175,8 +177,11 @@ impl Question<'_> {
                 shows(counts, |counts| counts.iter().any(Option::is_some))
             }
             "accounts.login"
+            | "accounts.login_on"
+            | "accounts.link_identity"
             | "accounts.refresh"
             | "accounts.authenticate"
+            | "accounts.caller_of"
             | "accounts.logout"
             | "accounts.register" => self.proof().await,
             _ => match viewer {
@@ -195,12 +200,28 @@ impl Question<'_> {
         let right = if *object == "wrong password" { wrong() } else { password() };
         let nothing = Secret::new("nothing");
         let device = name.map_or(&nothing, |name| &stage.devices[name].refresh_token);
+        let device_token = name.and_then(|name| stage.devices[name].device_token.as_ref());
         match self.operation {
             "accounts.login" => {
                 let email = town.email(name.unwrap_or("nobody"));
                 shows(accounts.login(&email, &right, None).await, |_| true)
             }
+            "accounts.login_on" => {
+                let (email, token) = (town.email(name.unwrap_or("nobody")), device_token.cloned());
+                let input = DeviceInput { token, label: None };
+                shows(accounts.login_on(&email, &right, None, &input).await, |_| true)
+            }
+            "accounts.link_identity" => {
+                let identity = identity(&town.email(name.unwrap_or("nobody")));
+                shows(accounts.link_identity(&identity, &right, None).await, |()| true)
+            }
             "accounts.refresh" => shows(accounts.refresh(device).await, |_| true),
+            "accounts.caller_of" => {
+                let user = name.unwrap_or("nobody").parse().unwrap();
+                let nowhere = "nowhere".parse().unwrap();
+                let session = name.map_or(&nowhere, |name| &stage.devices[name].session_id);
+                shows(accounts.caller_of(&user, session).await, |_| true)
+            }
             "accounts.logout" => shows(accounts.logout(device).await, |was_in| was_in),
             "accounts.authenticate" => {
                 let key = name.map_or(&nothing, |name| &stage.keys[name].secret);
@@ -235,6 +256,10 @@ impl Question<'_> {
                 let scopes = [String::from("read")];
                 shows(accounts.create_key(caller, "other", &scopes, None).await, |_| true)
             }
+            "accounts.delete_account" => {
+                let nickname = me.parse().unwrap();
+                shows(accounts.delete_account(caller, &nickname).await, |()| true)
+            }
             "accounts.invite" => shows(accounts.invite(caller, None, None).await, |_| true),
             "accounts.login_attempts" => {
                 let key = town.email(whose).to_string();
@@ -245,16 +270,25 @@ impl Question<'_> {
                 shows(accounts.logout_session(caller, session).await, |was_in| was_in)
             }
             "accounts.logout_everywhere" => {
-                shows(accounts.logout_everywhere(caller).await, |()| true)
+                shows(accounts.logout_everywhere(caller, KeysOnSignOut::Revoke).await, |_| true)
             }
             "accounts.change_password" => {
-                let next = Secret::new("another password");
-                shows(accounts.change_password(caller, None, &known, &next).await, |()| true)
+                let (next, keys) = (Secret::new("another password"), KeysOnSignOut::Revoke);
+                shows(accounts.change_password(caller, &known, &next, keys).await, |_| true)
+            }
+            "accounts.confirm_password" => {
+                shows(accounts.confirm_password(caller, &known).await, |_| true)
             }
             "accounts.change_email" => {
                 let name = if *object == "taken name" { "tom" } else { "elsewhere" };
                 let changed: Result<_, AccountError> =
                     accounts.change_email(caller, &known, &town.email(name)).await;
+                shows(changed, |_| true)
+            }
+            "accounts.change_email_to_proved" => {
+                let email = town.email("elsewhere");
+                let proof = identity(&email);
+                let changed = accounts.change_email_to_proved(caller, &known, &email, &proof).await;
                 shows(changed, |_| true)
             }
             _ => self.unknown(),
@@ -473,4 +507,13 @@ fn status(object: &str) -> Option<ModerationStatus> {
 
 fn wrong() -> Secret {
     Secret::new("not the one")
+}
+
+/// A person whose address an external issuer has verified.
+fn identity(email: &Email) -> ExternalIdentity {
+    ExternalIdentity {
+        issuer: "https://login.example.org".parse().unwrap(),
+        subject: "s-1".parse().unwrap(),
+        email: Some(email.clone()),
+    }
 }

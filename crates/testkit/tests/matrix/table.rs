@@ -371,15 +371,19 @@ deleted account's goal   | timelines.of                                         
 
 own account              | accounts.me                                                          | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
 own account              | accounts.check_operator                                              | -    403  403  403  403  403  403  403  403  ok   403
-own account              | accounts.login accounts.refresh accounts.authenticate                | 401  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
+own account              | accounts.login accounts.login_on accounts.link_identity accounts.refresh accounts.authenticate | 401  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
+own account              | accounts.caller_of                                                   | 401  ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
+own account              | accounts.confirm_password                                            | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 own account              | accounts.logout                                                      | no   ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
 own account              | accounts.logout_session accounts.logout_everywhere                   | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
 own account              | accounts.update_profile accounts.change_password                     | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
-own account              | accounts.change_email accounts.create_key accounts.invite            | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
+own account              | accounts.change_email accounts.change_email_to_proved accounts.create_key accounts.invite            | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 own account              | groups.create posts.create                                           | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 taken name               | accounts.update_profile accounts.change_email                        | -    409  409  409  409  409  409  409  409  409  403
-wrong password           | accounts.login                                                       | 401  401  401  401  401  401  401  401  401  401  401
-wrong password           | accounts.change_password accounts.change_email                       | -    401  401  401  401  401  401  401  401  401  403
+wrong password           | accounts.login accounts.login_on accounts.link_identity              | 401  401  401  401  401  401  401  401  401  401  401
+wrong password           | accounts.change_password accounts.change_email accounts.change_email_to_proved | -    401  401  401  401  401  401  401  401  401  403
+old sign-in              | accounts.create_key accounts.delete_account                          | -    401  401  401  401  401  401  401  401  401  403
+wrong password           | accounts.confirm_password                                            | -    401  401  401  401  401  401  401  401  401  403
 own invitation           | accounts.register                                                    | 403  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 audit                    | moderation.audit                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 audit                    | statistics.totals                                                       | -    403  403  403  403  403  403  403  403  ok   403

@@ -68,7 +68,9 @@ fn on_people(operation: &str, object: &str) -> Option<UserAction> {
         "accounts.suspend" => UserAction::Suspend(person),
         "accounts.unsuspend" => UserAction::Unsuspend(person),
         "accounts.set_roles" => UserAction::SetRoles(person, vec![Role::User, Role::Moderator]),
-        "accounts.delete_account" => UserAction::DeleteAccount(owner(object).parse().unwrap()),
+        "accounts.delete_account" if object != "old sign-in" => {
+            UserAction::DeleteAccount(owner(object).parse().unwrap())
+        }
         _ => return None,
     })
 }

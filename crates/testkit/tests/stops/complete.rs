@@ -18,9 +18,9 @@ use crate::webhooks::webhook_mutations;
 
 /// Methods that only read.
 const READS: &str = "
-    accounts.authenticate accounts.by_email accounts.by_handle accounts.by_nickname
-    accounts.by_username accounts.check_operator accounts.counts accounts.keys
-    accounts.login_attempts accounts.me accounts.people accounts.user activities.at
+    accounts.authenticate accounts.by_email accounts.by_handle accounts.by_identity accounts.by_nickname
+    accounts.by_username accounts.check_operator accounts.counts accounts.identities accounts.keys
+    accounts.login_attempts accounts.me accounts.people accounts.sign_in_locks accounts.user activities.at
     activities.of assistance.messages assistance.mine assistance.messages_by_id assistance.thread
     assistance.threads blocks.list statistics.totals comments.by comments.by_ids comments.comment comments.comments
     comments.engagement comments.on comments.replies companies.companies companies.company feeds.at
@@ -28,7 +28,7 @@ const READS: &str = "
     follows.activity_of follows.among follows.followed follows.followed_by follows.followers
     follows.following follows.is_following follows.requests goals.get goals.goals goals.list
     groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
-    likes.by likes.has_liked likes.of live.subscribe live.next media.url
+    likes.by likes.has_liked likes.of live.subscribe live.next media.awaiting_owner media.url
     media.urls messages.list messages.live messages.messages messages.next milestones.get
     milestones.list milestones.milestones milestones.timeline moderation.audit moderation.case moderation.cases
     moderation.queue moderation.reports

@@ -1,9 +1,11 @@
 //! Every mutation, by a user who may do it.
 
-use roundtable_domain::{Caller, Code, NewPromotion, Promotions, Refusal};
+use roundtable_domain::{
+    Caller, Code, DeviceInput, ExternalIdentity, KeysOnSignOut, NewPromotion, Promotions, Refusal,
+};
 use roundtable_model::{
-    ActorId, ApiKeyId, GroupId, GroupRole, ModerationStatus, PostId, PromotionReason, RequestId,
-    Role, Secret, SessionId, UserId, Visibility,
+    ActorId, ApiKeyId, Email, GroupId, GroupRole, ModerationStatus, PostId, PromotionReason,
+    RequestId, Role, Secret, SessionId, UserId, Visibility,
 };
 use roundtable_testkit::{ActionOutcome, Town, UserAction};
 
@@ -30,11 +32,17 @@ pub(crate) enum Mutation {
     Webhooks(Caller, WebhookMutation),
     Register,
     Login,
+    LoginOn(Secret),
+    ClearLocks,
+    LinkIdentity,
+    LinkIdentityAsOperator,
+    UnlinkIdentity,
+    ChangeEmailToProved(Caller),
     Refresh(Secret),
     Logout(Secret),
     LogoutSession(Caller, SessionId),
     LogoutEverywhere(Caller),
-    ChangePassword(Caller, SessionId),
+    ChangePassword(Caller),
     ChangeEmail(Caller),
     CreateKey(Caller),
     RevokeKey(Caller, ApiKeyId),
@@ -43,6 +51,18 @@ pub(crate) enum Mutation {
     Promote(Caller, ActorId),
     OrderPromotion(ActorId),
     Trade(Caller, TradeMutation),
+}
+
+/// The subject of an identity that is linked to bo.
+pub(crate) const LINKED_SUBJECT: &str = "linked";
+
+/// A person whose address an external issuer has verified.
+pub(crate) fn identity(email: &Email) -> ExternalIdentity {
+    ExternalIdentity {
+        issuer: "https://login.example.org".parse().unwrap(),
+        subject: "s-1".parse().unwrap(),
+        email: Some(email.clone()),
+    }
 }
 
 /// Sue's password after she changes it.
@@ -71,11 +91,17 @@ impl Mutation {
             Self::Webhooks(_, mutation) => mutation.operation(),
             Self::Register => "accounts.register",
             Self::Login => "accounts.login",
+            Self::LoginOn(_) => "accounts.login_on",
+            Self::ClearLocks => "accounts.clear_sign_in_locks",
+            Self::LinkIdentity => "accounts.link_identity",
+            Self::LinkIdentityAsOperator => "accounts.link_identity_as_operator",
+            Self::UnlinkIdentity => "accounts.unlink_identity_as_operator",
+            Self::ChangeEmailToProved(_) => "accounts.change_email_to_proved",
             Self::Refresh(_) => "accounts.refresh",
             Self::Logout(_) => "accounts.logout",
             Self::LogoutSession(..) => "accounts.logout_session",
             Self::LogoutEverywhere(_) => "accounts.logout_everywhere",
-            Self::ChangePassword(..) => "accounts.change_password",
+            Self::ChangePassword(_) => "accounts.change_password",
             Self::ChangeEmail(_) => "accounts.change_email",
             Self::CreateKey(_) => "accounts.create_key",
             Self::RevokeKey(..) => "accounts.revoke_key",
@@ -92,9 +118,7 @@ impl Mutation {
     pub(crate) const fn may_be_refused_again(&self) -> bool {
         matches!(
             self,
-            Self::Act(_, UserAction::DeleteAccount(_))
-                | Self::Refresh(_)
-                | Self::ChangePassword(..)
+            Self::Act(_, UserAction::DeleteAccount(_)) | Self::Refresh(_) | Self::ChangePassword(_)
         )
     }
 
@@ -121,15 +145,43 @@ impl Mutation {
                 reduce(accounts.register(&town.sign_up_form("tom"), None, request).await)
             }
             Self::Login => reduce(accounts.login(&town.email("sue"), &password, None).await),
+            Self::LoginOn(token) => {
+                let device = DeviceInput { token: Some(token.clone()), label: None };
+                let email = town.email("sue");
+                reduce(accounts.login_on(&email, &password, None, &device).await)
+            }
+            Self::ClearLocks => reduce(accounts.clear_sign_in_locks("sue@example.com").await),
+            Self::LinkIdentity => {
+                let identity = identity(&town.email("sue"));
+                reduce(accounts.link_identity(&identity, &password, None).await)
+            }
+            Self::LinkIdentityAsOperator => {
+                let ExternalIdentity { issuer, subject, .. } = identity(&town.email("bo"));
+                let bo = "bo".parse().unwrap();
+                reduce(accounts.link_identity_as_operator(&bo, &issuer, &subject).await)
+            }
+            Self::UnlinkIdentity => {
+                let ExternalIdentity { issuer, .. } = identity(&town.email("bo"));
+                let (bo, subject) = ("bo".parse().unwrap(), LINKED_SUBJECT.parse().unwrap());
+                reduce(accounts.unlink_identity_as_operator(&bo, &issuer, &subject).await)
+            }
+            Self::ChangeEmailToProved(caller) => {
+                let email = town.email("bo");
+                let identity = identity(&email);
+                let changed = accounts.change_email_to_proved(caller, &password, &email, &identity);
+                reduce(changed.await)
+            }
             Self::Refresh(token) => reduce(accounts.refresh(token).await),
             Self::Logout(token) => reduce(accounts.logout(token).await),
             Self::LogoutSession(caller, session) => {
                 reduce(accounts.logout_session(caller, session).await)
             }
-            Self::LogoutEverywhere(caller) => reduce(accounts.logout_everywhere(caller).await),
-            Self::ChangePassword(caller, session) => {
-                let (session, next) = (Some(session), new_password());
-                reduce(accounts.change_password(caller, session, &password, &next).await)
+            Self::LogoutEverywhere(caller) => {
+                reduce(accounts.logout_everywhere(caller, KeysOnSignOut::Revoke).await)
+            }
+            Self::ChangePassword(caller) => {
+                let (keys, next) = (KeysOnSignOut::Revoke, new_password());
+                reduce(accounts.change_password(caller, &password, &next, keys).await)
             }
             Self::ChangeEmail(caller) => {
                 reduce(accounts.change_email(caller, &password, &town.email("susan")).await)
@@ -243,11 +295,17 @@ pub(crate) fn account_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
     mutations.extend([
         Mutation::Register,
         Mutation::Login,
+        Mutation::LoginOn(sue.device_token.clone().unwrap()),
+        Mutation::ClearLocks,
+        Mutation::LinkIdentity,
+        Mutation::LinkIdentityAsOperator,
+        Mutation::UnlinkIdentity,
+        Mutation::ChangeEmailToProved(caller.clone()),
         Mutation::Refresh(sue.refresh_token.clone()),
         Mutation::Logout(sue.refresh_token.clone()),
-        Mutation::LogoutSession(caller.clone(), session.clone()),
+        Mutation::LogoutSession(caller.clone(), session),
         Mutation::LogoutEverywhere(caller.clone()),
-        Mutation::ChangePassword(caller.clone(), session),
+        Mutation::ChangePassword(caller.clone()),
         Mutation::ChangeEmail(caller.clone()),
         Mutation::CreateKey(caller.clone()),
         Mutation::RevokeKey(caller.clone(), key.clone()),

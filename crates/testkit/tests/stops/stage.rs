@@ -13,6 +13,7 @@ use crate::goals::GoalFixture;
 use crate::quests::QuestFixture;
 
 use crate::media::MediaFixture;
+use crate::mutations::LINKED_SUBJECT;
 use crate::rooms::RoomFixture;
 use crate::trade::TradeFixture;
 
@@ -111,6 +112,9 @@ impl Stage {
         town.share("ana", &shared).await;
         town.comments().like(&town.caller("ana"), &comment, None).await.unwrap();
         let sue = town.sign_up("sue").await;
+        let (bo, issuer) = ("bo".parse().unwrap(), "https://login.example.org".parse().unwrap());
+        let linked = LINKED_SUBJECT.parse().unwrap();
+        town.accounts().link_identity_as_operator(&bo, &issuer, &linked).await.unwrap();
         let key = town
             .accounts()
             .create_key(&sue.caller, "robot", &[String::from("read")], None)

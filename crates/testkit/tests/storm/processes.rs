@@ -10,12 +10,12 @@ use roundtable_model::table::{ManualClock, SharedBackend, Store};
 use roundtable_streams::{
     Backoff, LeaseConfig, Leases, RetrySettings, Runner, RunnerBuilder, ShardWorker,
 };
+use roundtable_testkit::storm::{ALL_OVER_MS, PEOPLE, SharedModel, live, populate};
 use roundtable_testkit::{MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::cast::{ALL_OVER_MS, check_town, live, populate};
-use crate::town_model::SharedModel;
+use crate::check::check;
 
 /// In the town's clock, which users advance: some leases expire by accident.
 const LEASE_MS: u64 = 1_000;
@@ -109,7 +109,7 @@ pub(crate) async fn storm(storm_store: StormStore, steps: usize) {
     let (shared_model, split) =
         (Arc::new(SharedModel::default()), SplitStreamBackend::new(storm_store.connect()));
     let ana = storm_store.town(&split, 0).await;
-    let names = populate(&ana).await;
+    let names = populate(&ana, PEOPLE).await;
     let core = Arc::clone(ana.context().core().table().definition());
     split.split(&core).await;
     let ana = Process::start(ana, "ana");
@@ -129,5 +129,5 @@ pub(crate) async fn storm(storm_store: StormStore, steps: usize) {
         storm_store.clock.advance_ms(wait_ms);
         dan.drain().await.unwrap();
     }
-    check_town(&calm, &shared_model, steps).await;
+    check(&calm, &shared_model, steps).await;
 }

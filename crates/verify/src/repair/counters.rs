@@ -1,12 +1,13 @@
 //! Counts facts again and rewrites counters and scores.
 
 use roundtable_model::entities::{
-    CommentCounter, Follow, GroupCounter, Notification, Post, PostCounter, Quest, UserCounter,
+    CommentCounter, Follow, GroupCounter, Notification, Post, PostCounter, Quest, Upload,
+    UserCounter,
 };
 use roundtable_model::table::{Get, Item, Key, Update};
 use roundtable_model::{
     CommentId, Cursor, Entity, FromItem, GroupId, Listing, MemberStatus, PostId, QuestId, Result,
-    Shard, Shards, Span, Time, UserCount, UserId, rekey,
+    Shard, Shards, Span, Time, UploadState, UserCount, UserId, rekey,
 };
 
 use super::{RepairOutcome, unchanged};
@@ -33,18 +34,14 @@ impl Verifier {
         // Pending changes would be counted twice.
         let mut counting = report.lag.iter().filter(|lag| lag.processor == COUNTER_PROCESSOR);
         let pending = counting.any(|lag| lag.facts > 0);
-        let is_streamed = matches!(
-            subject,
-            TallySubject::Post(_)
-                | TallySubject::Comment(..)
-                | TallySubject::UserCounter(_, UserCount::Unread, _)
-        );
+        let is_streamed = subject.counts_expiring_facts()
+            || matches!(subject, TallySubject::Post(_) | TallySubject::Comment(..));
         match subject {
             _ if is_streamed && pending => Ok(RepairOutcome::skipped(LAGGING)),
             _ if is_streamed && report.uncounted > 0 => Ok(RepairOutcome::skipped(DEAD_LETTERS)),
             // Expired items are subtracted when they are deleted, so the new count must not omit
             // them.
-            TallySubject::UserCounter(_, UserCount::Unread, _) if !report.is_swept => {
+            _ if subject.counts_expiring_facts() && !report.is_swept => {
                 Ok(RepairOutcome::skipped(UNSWEPT))
             }
             TallySubject::UserCounter(user, counter, shard) => {
@@ -88,6 +85,17 @@ impl Verifier {
                 let unread = |note: &Notification| u64::from(note.read_at.is_none());
                 sum(|| core.notifications(user, Span::ALL), unread).await?
             }
+            UserCount::MediaBytes => {
+                sum(|| core.uploads(user).strong(), |upload| upload.charged_bytes.unwrap_or(0))
+                    .await?
+            }
+            UserCount::PendingUploads => {
+                let pending = |upload: &Upload| {
+                    let is_charged = upload.charged_bytes.is_some();
+                    u64::from(is_charged && upload.state == UploadState::Pending)
+                };
+                sum(|| core.uploads(user).strong(), pending).await?
+            }
         };
         // An index may be behind or wrong: it must show the same facts as the table.
         let indexed = matches!(counter, UserCount::Followers | UserCount::Posts);
@@ -99,7 +107,9 @@ impl Verifier {
         let updated_at = Time::now(&*self.reader.clock);
         let (user_id, version) = (user.clone(), None);
         let seq = match counter {
-            UserCount::Unread => Some(self.counted_up_to(before.as_ref()).await?),
+            UserCount::Unread | UserCount::MediaBytes | UserCount::PendingUploads => {
+                Some(self.counted_up_to(before.as_ref()).await?)
+            }
             _ => None,
         };
         let new = UserCounter { user_id, counter, shard, count, version, seq, updated_at };

@@ -74,7 +74,8 @@ fn expected_lock(profile: &User, subject: &TallySubject) -> Option<(Put, Key)> {
     let (user_id, created_at) = (profile.id.clone(), profile.created_at);
     Some(match subject {
         TallySubject::Email(_) => {
-            let lock = EmailLock { email: profile.email.clone()?, user_id, created_at };
+            let lock =
+                EmailLock { email: profile.email.clone()?, user_id, created_at, proved_at: None };
             (lock.put(), lock.key().into_key())
         }
         TallySubject::Nickname(_) => {

@@ -7,7 +7,7 @@ use roundtable_model::entities::{
 use roundtable_model::table::Item;
 use roundtable_model::{
     Entity, EntityKind, ObjectType, OfferStatus, QuestKind, QuestStatus, Shard, SubjectId, Tag,
-    UserCount, UserId,
+    UploadState, UserCount, UserId,
 };
 
 use super::{CheckRules, TallySource, stored};
@@ -138,6 +138,16 @@ impl TallySource for Activity {
 
 impl TallySource for Upload {
     fn emit_entries(&self, _: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
+        if let Some(bytes) = self.charged_bytes {
+            let counted = |counter, amount: u64| {
+                let counter = TallySubject::UserCounter(self.user_id.clone(), counter, Shard::ZERO);
+                TallyEntry::fact(TallyKind::Counter, counter).amount(amount.into())
+            };
+            emit(counted(UserCount::MediaBytes, bytes));
+            if self.state == UploadState::Pending {
+                emit(counted(UserCount::PendingUploads, 1));
+            }
+        }
         if let Some(holder) = &self.holder {
             let file = TallySubject::Item(self.key().into_key());
             emit(TallyEntry::stated(TallyKind::File, file, 1).label(describe_holder(holder)));

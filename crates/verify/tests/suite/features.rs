@@ -202,7 +202,7 @@ async fn expired_notifications_may_count_until_they_are_deleted() {
     assert!(repaired.report.is_clean(), "{:?}", lines(&repaired.report));
     assert_eq!((repaired.repaired_count, unread().await), (0, Some(3)));
     let notes = &repaired.report.notes;
-    let note = "1 counters of unread notifications include expired";
+    let note = "1 counters include expired notifications";
     assert!(notes.iter().any(|noted| noted.starts_with(note)), "{notes:?}");
 
     // A count that is too low is wrong, but the right one changes when the expired items are

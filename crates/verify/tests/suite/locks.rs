@@ -66,7 +66,8 @@ async fn a_deleted_profile_carries_no_name() {
 async fn a_lock_of_another_user_goes_to_the_user_with_the_name() {
     let town = Town::new().await;
     let (user_id, created_at) = (read("bo"), user("ana").created_at);
-    town.put(&EmailLock { email: read("Ana@example.com"), user_id, created_at }).await;
+    town.put(&EmailLock { email: read("Ana@example.com"), user_id, created_at, proved_at: None })
+        .await;
     let report = town.check().await;
     assert_eq!(
         lines(&report),

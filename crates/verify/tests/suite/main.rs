@@ -19,3 +19,4 @@ mod store;
 mod stream;
 mod tampered;
 mod town;
+mod uploads;

@@ -211,7 +211,9 @@ fn all_items() -> Vec<Item> {
         let email = email.unwrap();
         items.push(user(name).item());
         items.push(NickLock { nickname, user_id: user_id.clone(), created_at }.item());
-        items.push(EmailLock { email, user_id: user_id.clone(), created_at }.item());
+        items.push(
+            EmailLock { email, user_id: user_id.clone(), created_at, proved_at: None }.item(),
+        );
         items.extend(handle.map(|handle| HandleLock { handle, user_id, created_at }.item()));
     }
     let pending =

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use roundtable_domain::{
-    AccountError, Accounts, Code, LoginSettings, Refusal, Settings, SignedInUser,
+    AccountError, Accounts, Caller, Code, KeysOnSignOut, LoginSettings, Refusal, Settings,
+    SignedInUser,
 };
 use roundtable_model::entities::{Credential, Session};
 use roundtable_model::{Entity, Role, Secret, UserId, UserStatus};
@@ -157,8 +158,8 @@ async fn a_new_password_ends_the_other_sessions() {
     let here = town.sign_up("ana").await;
     let elsewhere = login(&town, "ana", &town.password("ana")).await.unwrap();
     let (old, new) = (town.password("ana"), Secret::new("another secret"));
-    let session = Some(&here.session_id);
-    accounts.change_password(&here.caller, session, &old, &new).await.unwrap();
+    let keys = KeysOnSignOut::Revoke;
+    accounts.change_password(&here.caller, &old, &new, keys).await.unwrap();
     let ended = accounts.refresh(&elsewhere.refresh_token).await;
     assert!(matches!(ended, Err(AccountError::SessionEnded)));
     accounts.refresh(&here.refresh_token).await.unwrap();
@@ -167,7 +168,8 @@ async fn a_new_password_ends_the_other_sessions() {
     let anew = login(&town, "ana", &new).await.unwrap();
     accounts.refresh(&anew.refresh_token).await.unwrap();
 
-    accounts.change_password(&here.caller, None, &new, &old).await.unwrap();
+    let elsewhere = Caller::user(here.user.id.clone());
+    accounts.change_password(&elsewhere, &new, &old, keys).await.unwrap();
     assert!(town.rows(&format!("USER#{}", here.user.id), "SESSION#").await.is_empty());
 }
 
@@ -182,8 +184,7 @@ async fn a_session_older_than_the_password_has_ended() {
     let session: Session =
         core.session(&elsewhere.user.id, &elsewhere.session_id).get().await.unwrap().unwrap();
     let (old, new) = (town.password("ana"), Secret::new("another secret"));
-    let stays = Some(&here.session_id);
-    accounts.change_password(&here.caller, stays, &old, &new).await.unwrap();
+    accounts.change_password(&here.caller, &old, &new, KeysOnSignOut::Revoke).await.unwrap();
     core.table().put(session.put()).await.unwrap();
     let ended = accounts.refresh(&elsewhere.refresh_token).await;
     assert!(matches!(ended, Err(AccountError::SessionEnded)));
@@ -197,7 +198,7 @@ async fn changing_a_password_requires_the_current_one() {
     let ana = town.sign_up("ana").await;
     let change = async |current: &str, next: &str| {
         let (current, next) = (Secret::new(current), Secret::new(next));
-        accounts.change_password(&ana.caller, Some(&ana.session_id), &current, &next).await
+        accounts.change_password(&ana.caller, &current, &next, KeysOnSignOut::Revoke).await
     };
     let before = hash_of(&town, &ana.user.id).await;
     let right = town.password("ana").expose().to_owned();
@@ -212,7 +213,7 @@ async fn changing_a_password_requires_the_current_one() {
     assert_eq!(code(locked), Code::RateLimited, "no guessing here either");
     assert_eq!(hash_of(&town, &ana.user.id).await, before);
     let (stranger, old, new) = (town.caller("x"), town.password("x"), town.password("y"));
-    let stranger = accounts.change_password(&stranger, None, &old, &new).await;
+    let stranger = accounts.change_password(&stranger, &old, &new, KeysOnSignOut::Revoke).await;
     assert_eq!(code(stranger), Code::Unauthenticated);
 }
 
@@ -225,9 +226,9 @@ async fn of_two_concurrent_password_changes_one_succeeds() {
         let (town, caller) = (Arc::clone(&town), ana.caller.clone());
         tokio::spawn(async move {
             let (accounts, next) = (town.accounts(), Secret::new(next));
-            let changed =
-                accounts.change_password(&caller, None, &town.password("ana"), &next).await;
-            changed.map(|()| next)
+            let (old, keys) = (town.password("ana"), KeysOnSignOut::Revoke);
+            let changed = accounts.change_password(&caller, &old, &next, keys).await;
+            changed.map(|_| next)
         })
     });
     let ended = futures::future::join_all(tasks).await;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use roundtable_domain::{
-    AccountError, Accounts, Code, ProfileChange, Refusal, Registration, Settings, SignUp,
+    AccountError, Accounts, Code, InvitationSettings, ProfileChange, Refusal, Registration,
+    Settings, SignUp,
 };
 use roundtable_model::{ActorType, Role, Secret, UserStatus};
 use roundtable_testkit::Town;
@@ -37,7 +38,7 @@ async fn registration_creates_an_account() {
     let id = user.id.to_string();
     let kinds: Vec<String> = town.rows(&format!("USER#{id}"), "").await;
     let kinds: Vec<&str> = kinds.iter().map(|row| row.split(['#', ' ']).next().unwrap()).collect();
-    assert_eq!(kinds, ["CREDENTIAL", "PROFILE", "SESSION"]);
+    assert_eq!(kinds, ["CREDENTIAL", "DEVICE", "PROFILE", "SESSION"]);
     let expected = ["EMAIL#ana@example.com", "HANDLE#ana.f", "NICK#ana"];
     assert_eq!(locks(&town).await, expected.map(|lock| format!("{lock} {id}")));
     let stored = everything(&town).await;
@@ -285,4 +286,35 @@ async fn invalid_registrations_are_refused() {
         assert!(!refused.to_string().contains("7 chars"), "{refused}");
     }
     assert!(locks(&town).await.is_empty());
+}
+
+/// Invitations are how a stranger brings in others: only staff may have many.
+#[tokio::test]
+async fn invitations_of_users_are_limited_in_number_and_size() {
+    let invitations = InvitationSettings { open_max: 2, uses_max: 3 };
+    let registration = Registration::Invitation;
+    let settings = Settings { invitations, registration, ..Town::settings() };
+    let town = Town::with(settings, ["ana", "bo", "mo"]).await;
+    let (accounts, ana) = (town.accounts(), town.caller("ana"));
+    assert_eq!(code(accounts.invite(&ana, Some(4), None).await), Code::BadRequest);
+    let end = town.now().plus_ms(60_000);
+    accounts.invite(&ana, Some(3), Some(end)).await.unwrap();
+    let one = accounts.invite(&ana, None, None).await.unwrap();
+    let refused = accounts.invite(&ana, None, None).await;
+    assert!(matches!(&refused, Err(AccountError::TooManyInvitations)));
+    assert_eq!(code(refused), Code::Conflict);
+    accounts.invite(&town.caller("bo"), None, None).await.unwrap();
+
+    let form = SignUp { invitation: Some(one.code), ..town.sign_up_form("cleo") };
+    accounts.register(&form, None, None).await.unwrap();
+    accounts.invite(&ana, None, None).await.unwrap();
+    assert_eq!(code(accounts.invite(&ana, None, None).await), Code::Conflict);
+    town.advance_ms(60_000);
+    accounts.invite(&ana, None, None).await.unwrap();
+
+    let mo = town.grant_role("mo", Role::Moderator).await;
+    for _ in 0..3 {
+        accounts.invite(&mo, Some(1_000), None).await.unwrap();
+    }
+    assert_eq!(code(accounts.invite(&mo, Some(1_001), None).await), Code::BadRequest);
 }

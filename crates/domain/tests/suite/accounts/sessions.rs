@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use roundtable_domain::{AccountError, Accounts, Code, Settings, SignedInUser};
+use roundtable_domain::{AccountError, Accounts, Code, KeysOnSignOut, Settings, SignedInUser};
 use roundtable_model::{Role, Secret};
 use roundtable_testkit::Town;
 
@@ -72,7 +72,7 @@ async fn a_session_can_be_ended_during_a_refresh() {
         let first = town.sign_up("ana").await;
         let (accounts, caller) = (town.accounts(), first.caller.clone());
         let (context, meanwhile) = town.interleave(gap, async move || {
-            accounts.logout_everywhere(&caller).await.unwrap();
+            accounts.logout_everywhere(&caller, KeysOnSignOut::Revoke).await.unwrap();
         });
         let refreshed = Accounts::new(context).refresh(&first.refresh_token).await;
         if !meanwhile.happened() {
@@ -136,7 +136,7 @@ async fn signing_out_ends_the_named_sessions() {
     assert!(!accounts.logout_session(&two.caller, &bo.session_id).await.unwrap());
     assert!(has_ended(&town, &two.refresh_token).await);
     let three = accounts.refresh(&three.refresh_token).await.unwrap();
-    accounts.logout_everywhere(&three.caller).await.unwrap();
+    accounts.logout_everywhere(&three.caller, KeysOnSignOut::Revoke).await.unwrap();
     assert!(has_ended(&town, &three.refresh_token).await);
     assert!(!has_ended(&town, &bo.refresh_token).await);
 }
@@ -175,4 +175,42 @@ async fn sessions_per_user_are_limited() {
     assert!(!has_ended(&town, &first.refresh_token).await);
     let rows = town.rows(&format!("USER#{}", first.user.id), "SESSION#").await;
     assert_eq!(rows.len(), 100);
+}
+
+/// Requests read the session of their token: what ends the session ends the token.
+#[tokio::test]
+async fn a_token_acts_for_its_user_while_the_session_lasts() {
+    let town = Town::of([]).await;
+    let (accounts, ana) = (town.accounts(), town.sign_up("ana").await);
+    let (user, session) = (&ana.user.id, &ana.session_id);
+    assert_eq!(accounts.caller_of(user, session).await.unwrap(), ana.caller);
+    let bo = town.sign_up("bo").await;
+    let ended = |answer| matches!(answer, Err(AccountError::SessionEnded));
+    assert!(ended(accounts.caller_of(user, &bo.session_id).await), "it is not theirs");
+    accounts.logout(&ana.refresh_token).await.unwrap();
+    assert!(ended(accounts.caller_of(user, session).await));
+    let again = sign_in_again(&town, "ana").await;
+    accounts.logout_everywhere(&again.caller, KeysOnSignOut::Keep).await.unwrap();
+    assert!(ended(accounts.caller_of(user, &again.session_id).await));
+    accounts.caller_of(&bo.user.id, &bo.session_id).await.unwrap();
+}
+
+/// More sessions than fit into one transaction.
+#[tokio::test]
+async fn a_new_password_ends_the_tokens_of_all_other_sessions() {
+    let town = Town::of([]).await;
+    let (accounts, first) = (town.accounts(), town.sign_up("ana").await);
+    let mut others = Vec::new();
+    for _ in 1..100 {
+        town.advance_ms(1);
+        others.push(sign_in_again(&town, "ana").await);
+    }
+    let (old, new) = (town.password("ana"), Secret::new("another secret"));
+    let keys = KeysOnSignOut::Revoke;
+    accounts.change_password(&first.caller, &old, &new, keys).await.unwrap();
+    for other in others {
+        let answer = accounts.caller_of(&other.user.id, &other.session_id).await;
+        assert!(matches!(answer, Err(AccountError::SessionEnded)));
+    }
+    accounts.caller_of(&first.user.id, &first.session_id).await.unwrap();
 }

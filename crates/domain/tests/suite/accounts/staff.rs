@@ -9,7 +9,7 @@ use roundtable_testkit::Town;
 use super::{code, items, request};
 
 /// The audit entries, one line each: actor, action, subject, reason.
-async fn audit(town: &Town) -> Vec<String> {
+pub(super) async fn audit(town: &Town) -> Vec<String> {
     let items = items(town.context().core().table()).await;
     let entries = items.iter().filter(|item| item.text("type") == Some("Audit"));
     let text = |item: &roundtable_model::table::Item, name: &str| {

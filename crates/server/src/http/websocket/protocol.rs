@@ -4,6 +4,8 @@ use axum::extract::ws::{CloseFrame, Message};
 use roundtable_graphql::{Answer, Request};
 use serde::Deserialize;
 
+use crate::http::credentials::CredentialEnd;
+
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ClientMessage {
@@ -31,12 +33,28 @@ pub(super) enum CloseReason {
     MessageTooComplex,
     NotInitialised,
     CredentialExpired,
+    CredentialRevoked,
     InitRepeated,
     InitTimeout,
     DuplicateId,
     Unresponsive,
     TooSlow,
+    /// No operation has run for too long.
+    Idle,
+    /// The account has too many live connections.
+    TooManyConnections,
+    /// Another connection has got the place of this anonymous one.
+    Displaced,
     ShuttingDown,
+}
+
+impl From<CredentialEnd> for CloseReason {
+    fn from(end: CredentialEnd) -> Self {
+        match end {
+            CredentialEnd::Expired => Self::CredentialExpired,
+            CredentialEnd::Revoked => Self::CredentialRevoked,
+        }
+    }
 }
 
 impl CloseReason {
@@ -49,11 +67,22 @@ impl CloseReason {
             Self::CredentialExpired => {
                 (4403, "the token is invalid or has expired; reconnect with a new one")
             }
+            Self::CredentialRevoked => {
+                (4403, "you were signed out, or the API key was revoked; sign in again")
+            }
             Self::InitRepeated => (4429, "Too many initialisation requests"),
             Self::InitTimeout => (4408, "Connection initialisation timeout"),
             Self::DuplicateId => (4409, "a subscription with this id is already running"),
             Self::Unresponsive => (4408, "pings were not answered; reconnect"),
             Self::TooSlow => (1013, "you read too slowly; reconnect to receive the rest"),
+            Self::Idle => (4408, "no operation has run for too long; reconnect to run one"),
+            Self::TooManyConnections => {
+                (1013, "this account has too many live connections; close one first")
+            }
+            Self::Displaced => (
+                1013,
+                "the server has no room for anonymous connections; sign in, or reconnect later",
+            ),
             Self::ShuttingDown => (1001, "the server is shutting down; reconnect"),
         };
         Message::Close(Some(CloseFrame { code, reason: reason.into() }))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
+use futures::future::BoxFuture;
 use futures::stream::SplitSink;
 use futures::{SinkExt as _, StreamExt as _};
 use parking_lot::Mutex;
@@ -17,13 +18,15 @@ use roundtable_model::Secret;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, timeout};
+use tracing::Instrument as _;
 
 use super::protocol::{ClientMessage, CloseReason, ack, complete, error, next, ping, pong};
 use crate::answer_budget::{AnswerReservation, ReservedAnswer};
 use crate::authentication::ClientIdentity;
 use crate::http::AppState;
 use crate::http::client_json::{self, JsonError};
-use crate::http::credentials::bearer;
+use crate::http::credentials::{CredentialEnd, bearer};
+use crate::http::live_connection::LiveConnection;
 use crate::request_policy::AllowedOperations;
 
 /// Time to send the close frame.
@@ -37,17 +40,25 @@ const CREDENTIAL_KEYS: [&str; 6] =
     ["authorization", "Authorization", "accessToken", "token", "apiKey", "x-api-key"];
 
 /// Serves a client until it disconnects or is disconnected.
-pub(super) async fn serve(app: &AppState, socket: WebSocket, address: Option<IpAddr>) {
+pub(super) async fn serve(
+    app: &AppState,
+    socket: WebSocket,
+    address: Option<IpAddr>,
+    live: &LiveConnection,
+) {
     let settings = &app.process.settings.live;
     let (sink, mut messages) = socket.split();
     let (out, queue) = mpsc::channel(settings.buffer_max.max(1));
     let limit = Duration::from_secs(settings.slow_seconds.max(1));
     let mut writer = tokio::spawn(write(sink, queue, limit));
-    let mut session = WebSocketSession::new(app, address, out.clone());
+    let mut session = WebSocketSession::new(app, address, live, out.clone());
     let reason = session.read_messages(&mut messages).await;
     session.subscriptions.abort_all();
     drop(session);
     if let Some(reason) = reason {
+        if reason == CloseReason::Displaced {
+            app.metrics.record_displaced_live_connection();
+        }
         let _ = timeout(CLOSE_TIMEOUT, out.send(reason.frame().into())).await;
     }
     drop(out);
@@ -103,6 +114,7 @@ type SubscriptionTasks = Arc<Mutex<HashMap<String, AbortHandle>>>;
 struct WebSocketSession<'a> {
     app: &'a AppState,
     address: Option<IpAddr>,
+    live: &'a LiveConnection,
     out: mpsc::Sender<QueuedMessage>,
     identity: Option<ClientIdentity>,
     /// Checked again with every operation.
@@ -110,21 +122,30 @@ struct WebSocketSession<'a> {
     subscriptions: JoinSet<()>,
     tasks: SubscriptionTasks,
     last_message: Instant,
+    /// When the last operation ended, or the connection was opened.
+    last_operation: Instant,
 }
 
 impl<'a> WebSocketSession<'a> {
-    fn new(app: &'a AppState, address: Option<IpAddr>, out: mpsc::Sender<QueuedMessage>) -> Self {
+    fn new(
+        app: &'a AppState,
+        address: Option<IpAddr>,
+        live: &'a LiveConnection,
+        out: mpsc::Sender<QueuedMessage>,
+    ) -> Self {
         let (subscriptions, tasks) = (JoinSet::new(), SubscriptionTasks::default());
-        let last_message = Instant::now();
+        let now = Instant::now();
         Self {
             app,
             address,
+            live,
             out,
             identity: None,
             credential: None,
             subscriptions,
             tasks,
-            last_message,
+            last_message: now,
+            last_operation: now,
         }
     }
 
@@ -138,8 +159,11 @@ impl<'a> WebSocketSession<'a> {
         let opened = Instant::now();
         let init = opened + Duration::from_secs(settings.init_seconds.max(1));
         let mut keepalive = tokio::time::interval_at(opened + interval, interval);
-        let mut expired: futures::future::BoxFuture<'_, ()> = Box::pin(std::future::pending());
-        let out = self.out.clone();
+        let mut credential_end: BoxFuture<'_, CredentialEnd> = Box::pin(std::future::pending());
+        let idle = Duration::from_secs(settings.idle_seconds.max(1));
+        let (out, live) = (self.out.clone(), self.live);
+        let displaced = live.displaced();
+        tokio::pin!(displaced);
         let tasks_max = settings.subscriptions_max.max(1).saturating_mul(TASKS_PER_SUBSCRIPTION);
         loop {
             let was_identified = self.identity.is_some();
@@ -147,13 +171,20 @@ impl<'a> WebSocketSession<'a> {
                 () = self.app.shutdown.clone().triggered() => return Some(CloseReason::ShuttingDown),
                 // The client disconnected, or was too slow.
                 () = out.closed() => return None,
-                () = &mut expired => return Some(CloseReason::CredentialExpired),
+                () = &mut displaced => return Some(CloseReason::Displaced),
+                end = &mut credential_end => return Some(end.into()),
                 () = tokio::time::sleep_until(init), if !was_identified => {
                     return Some(CloseReason::InitTimeout);
+                }
+                () = tokio::time::sleep_until(self.last_operation + idle),
+                    if was_identified && self.subscriptions.is_empty() =>
+                {
+                    return Some(CloseReason::Idle);
                 }
                 Some(ended) = self.subscriptions.join_next_with_id() => {
                     let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
                     remove_task(&self.tasks, id);
+                    self.last_operation = Instant::now();
                     continue;
                 }
                 _ = keepalive.tick() => {
@@ -166,6 +197,7 @@ impl<'a> WebSocketSession<'a> {
                 message = messages.next(), if self.subscriptions.len() < tasks_max => message,
             };
             self.last_message = Instant::now();
+            live.finish_message();
             let text = match message {
                 None | Some(Ok(Message::Close(_))) => return None,
                 Some(Ok(Message::Text(text))) => text,
@@ -173,17 +205,16 @@ impl<'a> WebSocketSession<'a> {
                 Some(Ok(Message::Binary(_))) => return Some(CloseReason::InvalidMessage),
                 Some(Err(_)) => return Some(CloseReason::MessageTooLong),
             };
-            let message = match client_json::parse_checked::<ClientMessage>(text.as_bytes()) {
-                Ok(message) => message,
-                Err(JsonError::Invalid) => return Some(CloseReason::InvalidMessage),
-                Err(JsonError::TooManyValues(_)) => return Some(CloseReason::MessageTooComplex),
+            let handled = match parse_message(&text) {
+                Ok(message) => self.handle(message).await,
+                Err(reason) => Err(Some(reason)),
             };
-            if let Err(reason) = self.handle(message).await {
+            if let Err(reason) = handled {
                 return reason;
             }
             if let Some(identity) = self.identity.as_ref().filter(|_| !was_identified) {
                 let (app, identity) = (self.app, identity.clone());
-                expired = Box::pin(async move { app.credential_expiry(&identity).await });
+                credential_end = Box::pin(async move { app.credential_end(&identity).await });
             }
         }
     }
@@ -203,7 +234,10 @@ impl<'a> WebSocketSession<'a> {
                     .transpose()
                     .map_err(|_| Some(CloseReason::CredentialExpired))?;
                 self.credential = credential.map(Secret::new);
-                self.identity = Some(self.authenticate().await?);
+                let identity = self.authenticate().await?;
+                let kept = self.live.sign_in(&identity.client);
+                kept.map_err(|_| Some(CloseReason::TooManyConnections))?;
+                self.identity = Some(identity);
                 ack()
             }
             ClientMessage::Complete { id } => {
@@ -240,17 +274,19 @@ impl<'a> WebSocketSession<'a> {
         }
         let identity = self.authenticate().await?;
         let (app, out, tasks) = (self.app.clone(), self.out.clone(), Arc::clone(&self.tasks));
-        let name = id.clone();
+        let (name, work) = (id.clone(), self.live.work());
         // Held while spawning: the task may end before its id is inserted.
         let mut running = self.tasks.lock();
-        let task = self.subscriptions.spawn(async move {
+        let run = async move {
+            let _work = work;
             let last = send_events(&app, request, &identity, &id, &out).await;
             // Before the client learns of the end: it may reuse the id at once.
             remove_task(&tasks, tokio::task::id());
             if let Some(last) = last {
                 let _ = out.send(last.into()).await;
             }
-        });
+        };
+        let task = self.subscriptions.spawn(run.in_current_span());
         running.insert(name, task);
         Ok(())
     }
@@ -285,6 +321,13 @@ async fn send_events(
         out.send(QueuedMessage { message, reservation }).await.ok()?;
     }
     Some(complete(id))
+}
+
+fn parse_message(text: &str) -> Result<ClientMessage, CloseReason> {
+    client_json::parse_checked(text.as_bytes()).map_err(|error| match error {
+        JsonError::Invalid => CloseReason::InvalidMessage,
+        JsonError::TooManyValues(_) => CloseReason::MessageTooComplex,
+    })
 }
 
 fn find_credential(payload: &serde_json::Value) -> Option<&str> {

@@ -1,0 +1,152 @@
+//! Searches for faults: `cargo run --release -p roundtable-campaign -- --hours 2`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it reports what it finds")]
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use clap::Parser;
+use roundtable_campaign::{
+    CampaignTotals, FaultSearch, Member, Members, TOTALS, members, planted_faults, workspace,
+    write_document,
+};
+
+/// The longest time of one turn of a member.
+const TURN: Duration = Duration::from_secs(120);
+const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Parser)]
+#[command(name = "roundtable-campaign", about = "Searches for faults of Roundtable, for hours")]
+struct Arguments {
+    /// How long, in hours; 0.1 is six minutes
+    #[arg(long, value_name = "H")]
+    hours: Option<f64>,
+    /// Only this member; --list names them
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Repeats one seed of the member given by --only, and counts nothing
+    #[arg(long, value_name = "N", requires = "only", conflicts_with = "hours")]
+    seed: Option<u64>,
+    /// Plants each fault of campaign/faults in a copy of the workspace, and reports what finds it
+    #[arg(long, conflicts_with_all = ["hours", "seed"])]
+    planted: bool,
+    /// Shows the totals in docs/RELIABILITY.md
+    #[arg(long)]
+    write_document: bool,
+    /// Names the members
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    run(&arguments).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let all = members();
+    if arguments.list {
+        for member in all.all() {
+            println!("{:14} {}", member.name, member.about);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.planted {
+        return search_planted(arguments.only.as_deref());
+    }
+    if arguments.write_document {
+        write_document(&workspace(), &CampaignTotals::read(&workspace().join(TOTALS))?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = chosen(&all, arguments.only.as_deref())?;
+    if let (Some(seed), [member]) = (arguments.seed, chosen.as_slice()) {
+        return Ok(repeat(member, seed));
+    }
+    let Some(hours) = arguments.hours else { bail!("say how long: --hours 1") };
+    let time = Duration::try_from_secs_f64(hours * 3_600.0).context("--hours must be positive")?;
+    let findings = search(&chosen, Instant::now() + time)?;
+    Ok(if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn chosen<'a>(all: &'a Members, only: Option<&str>) -> anyhow::Result<Vec<&'a Member>> {
+    match only {
+        None => Ok(all.all().collect()),
+        Some(name) => {
+            let member = all.named(name);
+            Ok(vec![member.with_context(|| format!("there is no member {name:?}; see --list"))?])
+        }
+    }
+}
+
+fn repeat(member: &Member, seed: u64) -> ExitCode {
+    match member.search(seed..seed + 1) {
+        Ok(counts) => {
+            println!("{}, seed {seed}: nothing found, {counts:?}", member.name);
+            ExitCode::SUCCESS
+        }
+        Err(finding) => {
+            println!("{finding}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Lets the members take turns until the time is over. Totals are written after each call, so that a
+/// run can be stopped at any time and the next one goes on.
+fn search(members: &[&Member], end: Instant) -> anyhow::Result<u64> {
+    let path = workspace().join(TOTALS);
+    let mut findings = 0;
+    while Instant::now() < end {
+        for member in members {
+            let turn_end = end.min(Instant::now() + TURN);
+            let mut shown_at = Instant::now();
+            while Instant::now() < turn_end {
+                let mut totals = CampaignTotals::read(&path)?;
+                let known = totals.member(member.name);
+                let seeds = known.next_seed..known.next_seed + member.seeds_at_once;
+                let started = Instant::now();
+                known.next_seed = seeds.end;
+                match member.search(seeds) {
+                    Ok(counts) => known.add(counts),
+                    Err(finding) => {
+                        findings += 1;
+                        known.findings += 1;
+                        println!("FOUND {finding}\n");
+                    }
+                }
+                known.milliseconds += u64::try_from(started.elapsed().as_millis())?;
+                if shown_at.elapsed() >= PROGRESS_EVERY {
+                    shown_at = Instant::now();
+                    let left = end.saturating_duration_since(shown_at).as_secs();
+                    eprintln!(
+                        "{}: {} seeds in all, {findings} findings, {left} s left",
+                        member.name, known.next_seed
+                    );
+                }
+                totals.write(&path)?;
+            }
+        }
+    }
+    write_document(&workspace(), &CampaignTotals::read(&path)?)?;
+    println!("{findings} findings");
+    Ok(findings)
+}
+
+fn search_planted(only: Option<&str>) -> anyhow::Result<ExitCode> {
+    let mut missed = 0;
+    let search = FaultSearch::prepare(&workspace())?;
+    for fault in planted_faults(&workspace())? {
+        if only.is_some_and(|only| only != fault.name) {
+            continue;
+        }
+        let found = search.find(&fault)?;
+        missed += usize::from(found.is_none());
+        let how = found.unwrap_or_else(|| String::from("NOT FOUND"));
+        println!("{}: {how}", fault.name);
+    }
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
