@@ -117,7 +117,7 @@ async fn delete_all<'e, E: Entity + 'e>(
     let deletes = items
         .into_iter()
         .map(|item| table.delete(Delete::new(item.key()).returning(Returning::Old)));
-    let deleted = try_join_all(deletes).await?;
+    let deleted = try_join_all(deletes).await.map_err(ServiceError::of_write)?;
     Ok(deleted.into_iter().filter(|written| written.item.is_some()).count())
 }
 

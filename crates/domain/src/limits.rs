@@ -59,6 +59,9 @@ pub const API_KEYS_MAX: usize = 50;
 pub const SCOPES_MAX: usize = 20;
 /// Users who can sign up with one invitation of the staff; those of other users have settings.
 pub const INVITATION_USES_MAX: u64 = 1_000;
+/// Open invitations of a user without a staff role, whatever the settings say: they are counted one by
+/// one.
+pub const OPEN_INVITATIONS_MAX: usize = 100;
 pub const URL_CHARS_MAX: usize = 2_048;
 /// Webhook endpoints: each adds an item to every batch of events.
 pub const WEBHOOKS_MAX: usize = 20;

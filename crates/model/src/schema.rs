@@ -62,9 +62,9 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
         gsi1                    => "USER#{user_id}",                    "ENTITY#Identity#{created_at}#{issuer}#{subject}";
     }
     /// A code that lets new users sign up.
-    Invitation(code: InviteCode) + (inviter_id, created_at) of (inviter_id) {
+    Invitation(code: InviteCode) + (listed_for?, created_at) {
         main                    => "INVITE#{code}",                     "INVITE";
-        gsi1                    => "USER#{inviter_id}",                 "INVITE#{created_at}#{code}";
+        gsi1 if listed_for      => "USER#{listed_for}",                 "INVITE#{created_at}#{code}";
     }
     /// A counter of a user.
     UserCounter(user_id: UserId, counter: UserCount, shard: Shard) of (user_id) {
@@ -443,6 +443,8 @@ accepted {
     mutable-key ModerationCase.gsi2 => "The queue is read by status, and a case changes its status a few times at most.";
     mixed-roles Follow.gsi1, Block.gsi1 => "Each is read by its own prefix; no pattern reads a user's whole partition.";
     unowned EmailLock.main, NickLock.main, HandleLock.main => "Deleting the account releases its names.";
+    unowned Invitation.main => "It outlives its inviter, and carries only the inviter's id.";
+    undeclared-owner Invitation.main => "It outlives its inviter, and carries only the inviter's id.";
     unowned ModerationCase.main => "Its id is that of its post or comment, and it is removed with either.";
     unowned TagRef.main => "Removed with the tagged object, whose tags lead to it.";
     unowned Audit.main => "The audit log is kept.";

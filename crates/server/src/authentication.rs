@@ -96,7 +96,10 @@ impl Authenticator {
         let external = oidc.verify(credential).await?;
         let caller = self.by_identity(&external.identity).await?;
         let client = ClientInfo { caller: Some(caller), address };
-        Ok(ClientIdentity { client, expires_at: Some(external.expires_at) })
+        // The identity may be unlinked: a connection lives no longer than with a token of ours.
+        let lifetime_end = self.context.clock().now_seconds() + u64::from(self.tokens.seconds());
+        let expires_at = Some(external.expires_at.min(lifetime_end));
+        Ok(ClientIdentity { client, expires_at })
     }
 
     fn accounts(&self) -> Accounts {

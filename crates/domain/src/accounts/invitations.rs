@@ -8,7 +8,7 @@ use roundtable_model::{Entity, Expiry, InvalidValue, InviteCode, Time, UserId};
 
 use super::{AccountError, Accounts, require_own};
 use crate::access::Permission;
-use crate::limits::INVITATION_USES_MAX;
+use crate::limits::{INVITATION_USES_MAX, OPEN_INVITATIONS_MAX};
 use crate::{Caller, ServiceError};
 
 /// Random bytes in a code: too many to guess, few enough to type.
@@ -45,8 +45,9 @@ impl Accounts {
             .parse()
             .map_err(|invalid: InvalidValue| ServiceError::Internal(invalid.to_string()))?;
         let ttl = expires_at.map(Expiry::at);
+        let (inviter_id, listed_for) = (me.id.clone(), Some(me.id.clone()));
         let invitation =
-            Invitation { code, inviter_id: me.id.clone(), uses_left, created_at: now, ttl };
+            Invitation { code, inviter_id, listed_for, uses_left, created_at: now, ttl };
         self.context
             .core()
             .table()
@@ -62,6 +63,7 @@ impl Accounts {
         if count == 0 {
             return Ok(true);
         }
+        let count = count.min(OPEN_INVITATIONS_MAX);
         let open = self.context.core().invitations_by(user).limit(count).page().await?;
         Ok(open.items.len() >= count)
     }

@@ -4,6 +4,7 @@
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{ApiKey, Session};
+use roundtable_model::table::essential;
 use roundtable_model::{ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret, Time, UserId};
 
 use super::invitations::check_future;
@@ -106,7 +107,7 @@ impl Accounts {
         .await
     }
 
-    /// Revokes a key and returns it as it was.
+    /// Revokes a key and returns it as it was. Also where the store keeps its last space in reserve.
     pub async fn revoke_key(
         &self,
         caller: &Caller,
@@ -115,19 +116,19 @@ impl Accounts {
     ) -> Result<ApiKey, AccountError> {
         let mutation = self.context.mutation(caller).await?;
         require_own(Permission::ManageKeys, caller)?;
-        mutation
+        let mutation = mutation
             .once("revokeApiKey", id, request)?
-            .replay(async |RemovedEntity(key): RemovedEntity<ApiKey>| Ok(key))
-            .run(async |me, attempt| {
-                let key = self.context.core().api_key(&me.id, id).get().await?;
-                let key = key.ok_or(AccountError::NoSuchKey)?;
-                // The stored outcome must not contain a hash that a key could be checked
-                // against.
-                let key = ApiKey { secret_hash: Secret::new("revoked"), ..key };
-                let commit = attempt.commit().with("key", key.key().delete());
-                commit.finish(RemovedEntity(key.clone()), key).await
-            })
-            .await
+            .replay(async |RemovedEntity(key): RemovedEntity<ApiKey>| Ok(key));
+        essential(mutation.run(async |me, attempt| {
+            let key = self.context.core().api_key(&me.id, id).get().await?;
+            let key = key.ok_or(AccountError::NoSuchKey)?;
+            // The stored outcome must not contain a hash that a key could be checked
+            // against.
+            let key = ApiKey { secret_hash: Secret::new("revoked"), ..key };
+            let commit = attempt.commit().with("key", key.key().delete());
+            commit.finish(RemovedEntity(key.clone()), key).await
+        }))
+        .await
     }
 
     /// Returns the user behind an API key. A key stops working when its owner's account is
@@ -154,12 +155,18 @@ impl Accounts {
         user: &UserId,
         keys: KeysOnSignOut,
     ) -> Result<usize, ServiceError> {
+        delete_all(&self.context, &self.keys_to_revoke(user, keys).await?).await
+    }
+
+    /// The keys of a user, unless they are to be kept.
+    pub(super) async fn keys_to_revoke(
+        &self,
+        user: &UserId,
+        keys: KeysOnSignOut,
+    ) -> Result<Vec<ApiKey>, ServiceError> {
         match keys {
-            KeysOnSignOut::Keep => Ok(0),
-            KeysOnSignOut::Revoke => {
-                let keys = self.context.core().api_keys(user).all().await?;
-                delete_all(&self.context, &keys).await
-            }
+            KeysOnSignOut::Keep => Ok(Vec::new()),
+            KeysOnSignOut::Revoke => Ok(self.context.core().api_keys(user).all().await?),
         }
     }
 }

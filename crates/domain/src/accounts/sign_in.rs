@@ -16,12 +16,15 @@ use super::keys::KeysOnSignOut;
 use super::passwords::{PasswordCheck, check_length, check_new};
 use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
 use crate::access::Permission;
+use crate::limits::API_KEYS_MAX;
 use crate::mutation::AttemptOutcome;
 use crate::{Caller, ServiceError};
 
-/// Sessions that end in the transaction of a new password, with the credential and the session that
-/// stays.
-const SESSIONS_ENDED_WITH_PASSWORD_MAX: usize = TRANSACTION_ITEMS_MAX - 2;
+/// Keys and sessions that end in the transaction of a new password, with the credential and the session
+/// that stays.
+const ENDED_WITH_PASSWORD_MAX: usize = TRANSACTION_ITEMS_MAX - 2;
+
+const _: () = assert!(API_KEYS_MAX <= ENDED_WITH_PASSWORD_MAX);
 
 #[boxed]
 impl Accounts {
@@ -75,13 +78,23 @@ impl Accounts {
     ) -> Result<Caller, AccountError> {
         require_own(Permission::ChangeCredentials, caller)?;
         let me = self.context.authorize_read(caller).await?;
-        self.reauthenticate(&me, password).await?;
+        essential(self.reauthenticate(&me, password)).await?;
         Ok(caller.clone().with_password_at(self.context.now()))
     }
 
     /// Changes the caller's password and ends all sessions except the caller's; returns how many API
-    /// keys it revoked.
+    /// keys it revoked. Also where the store keeps its last space in reserve.
     pub async fn change_password(
+        &self,
+        caller: &Caller,
+        current: &Secret,
+        next: &Secret,
+        keys: KeysOnSignOut,
+    ) -> Result<usize, AccountError> {
+        essential(self.replace_password(caller, current, next, keys)).await
+    }
+
+    async fn replace_password(
         &self,
         caller: &Caller,
         current: &Secret,
@@ -111,11 +124,14 @@ impl Accounts {
             sessions.into_iter().partition(|one| Some(&one.id) == caller.session());
         let kept = kept.iter().map(|one| one.key().patch().set(Session::CREATED_AT, &since));
         let kept: Vec<Write> = kept.map(Write::from).collect();
-        // Access tokens die with their session's item, so the items go with the old password: all
-        // of them, but for users with extraordinarily many.
+        // Access tokens die with their session's item, and keys with theirs, so the items go with the
+        // old password: all of them, but for users with extraordinarily many.
+        let revoked = self.keys_to_revoke(&me.id, keys).await?;
+        let revoked: Vec<Write> =
+            revoked.iter().take(API_KEYS_MAX).map(|key| Delete::new(key.key()).into()).collect();
         let ended: Vec<Write> = ended
             .iter()
-            .take(SESSIONS_ENDED_WITH_PASSWORD_MAX)
+            .take(ENDED_WITH_PASSWORD_MAX - revoked.len())
             .map(|one| Delete::new(one.key()).into())
             .collect();
         mutation
@@ -124,6 +140,7 @@ impl Accounts {
                     .commit()
                     .with("credential", changed.clone())
                     .with_all("session", kept.clone())
+                    .with_all("key", revoked.clone())
                     .with_all("ended", ended.clone())
                     .finish_or((), |_| Err(ServiceError::Busy))
                     .await
@@ -133,7 +150,7 @@ impl Accounts {
         let sessions = self.context.core().sessions(&me.id).all().await?;
         self.end_sessions(sessions.iter().filter(|one| Some(&one.id) != caller.session())).await?;
         // Last, because no session but the caller's can create one any more.
-        Ok(self.revoke_keys_on_sign_out(&me.id, keys).await?)
+        Ok(revoked.len() + self.revoke_keys_on_sign_out(&me.id, keys).await?)
     }
 
     /// Returns the caller's credential after checking the password. These attempts are limited like

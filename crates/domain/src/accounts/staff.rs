@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{LoginAttempt, User};
-use roundtable_model::table::{Check, Condition, Update};
+use roundtable_model::table::{Check, Condition, Update, essential};
 use roundtable_model::{
     Email, InvalidValue, Json, LoginKey, LoginName, Nickname, RequestId, Role, UserId, UserStatus,
     rekey,
@@ -97,8 +97,9 @@ impl Accounts {
         let detail = Json::encode(&serde_json::json!({ "reason": reason }));
         let detail = detail.map_err(|invalid| ServiceError::bad_input("reason", invalid))?;
         let (action, input) = ("suspendUser", (user, reason));
-        self.set_status(caller, user, request, (action, &input), UserStatus::Suspended, detail)
-            .await
+        let status = UserStatus::Suspended;
+        // Also where the store keeps its last space in reserve.
+        essential(self.set_status(caller, user, request, (action, &input), status, detail)).await
     }
 
     pub async fn unsuspend(

@@ -53,9 +53,7 @@ impl GroupAccess {
         require(permission, self.all_relations())?;
         Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
     }
-}
 
-impl GroupAccess {
     /// The caller's relations to the group, by membership and by role.
     pub(super) fn all_relations(&self) -> Relations {
         self.relations | self.membership.as_ref().map(relations).unwrap_or_default()

@@ -70,6 +70,8 @@ pub struct Identity {
 pub struct Invitation {
     pub code: InviteCode,
     pub inviter_id: UserId,
+    /// The inviter again, by whom it is listed; absent from earlier versions, whose invitations are not.
+    pub listed_for: Option<UserId>,
     /// The number of users who can still sign up with it.
     pub uses_left: u64,
     pub created_at: Time,

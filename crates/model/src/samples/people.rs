@@ -150,6 +150,7 @@ pub fn invitation() -> Invitation {
     Invitation {
         code: read("RIVER-7K3M-QX2P"),
         inviter_id: read(ANA),
+        listed_for: Some(read(ANA)),
         uses_left: 3,
         created_at: read("2025-01-27T08:59:12.004Z"),
         ttl: Some(Expiry::at_seconds(1_739_178_000)),

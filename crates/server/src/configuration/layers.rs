@@ -25,7 +25,7 @@ const TOP_LEVEL_KEYS: [&str; 6] =
 const LIMIT_SUFFIXES: [&str; 7] =
     ["-max", "-seconds", "-days", "-burst", "-per-minute", "-per-hour", "-at-once"];
 /// Those that may be zero: without a time to finish, HSTS, walks, promotion, or experience.
-const ZERO_KEYS: [&str; 7] = [
+const ZERO_KEYS: [&str; 10] = [
     "http.drain-seconds",
     "http.tls.hsts-seconds",
     "feed.walk-max",
@@ -33,6 +33,9 @@ const ZERO_KEYS: [&str; 7] = [
     "quests.easy-xp-max",
     "quests.medium-xp-max",
     "quests.hard-xp-max",
+    "invitations.open-max",
+    "live.connections-max",
+    "graphql.directives-max",
 ];
 
 /// Values by key; later layers override earlier ones.

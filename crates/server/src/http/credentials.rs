@@ -47,8 +47,13 @@ impl AppState {
         }
     }
 
-    /// Fails if the client has been signed out, or its key revoked, since it authenticated.
+    /// Fails if the client has been signed out, its key revoked, or its token has expired, since it
+    /// authenticated.
     pub(super) async fn check_credential(&self, identity: &ClientIdentity) -> Result<(), ApiError> {
+        let now = self.process.services.context.clock().now_seconds();
+        if identity.expires_at.is_some_and(|at| at <= now) {
+            return Err(invalid_token());
+        }
         match &identity.client.caller {
             Some(caller) => Ok(self.process.services.accounts().check_credential(caller).await?),
             None => Ok(()),
@@ -82,14 +87,26 @@ impl AppState {
     ) -> Option<IpAddr> {
         let connection = extensions.get::<OpenConnection>();
         let peer = connection.map(|connection| connection.peer().ip());
-        let Some(place) = self.process.settings.http.proxies.checked_sub(1) else { return peer };
-        let entry = forwarded_entry(headers, place);
-        let address = entry.and_then(parse_address);
-        if address.is_none() && headers.contains_key(FORWARDED_FOR) {
-            warn_unusable_header(entry);
-        }
+        let proxies = self.process.settings.http.proxies;
+        let address = forwarded_address(headers, proxies).unwrap_or_else(|UnusedHeader| {
+            warn_unused_header(headers, proxies);
+            None
+        });
         address.or(peer)
     }
+}
+
+/// A proxy sent the header, but the setting finds no address in it.
+#[derive(Debug, PartialEq, Eq)]
+struct UnusedHeader;
+
+/// Returns the address that the installation's own proxies report, `None` without the header.
+fn forwarded_address(headers: &HeaderMap, proxies: usize) -> Result<Option<IpAddr>, UnusedHeader> {
+    if !headers.contains_key(FORWARDED_FOR) {
+        return Ok(None);
+    }
+    let entry = proxies.checked_sub(1).and_then(|place| forwarded_entry(headers, place));
+    entry.and_then(parse_address).map(Some).ok_or(UnusedHeader)
 }
 
 /// Returns an entry of the header, counted from the right, where our own proxies append theirs. Clients
@@ -107,14 +124,15 @@ fn parse_address(entry: &[u8]) -> Option<IpAddr> {
 }
 
 /// Warns once: the proxies write the same with every request.
-fn warn_unusable_header(entry: Option<&[u8]>) {
+fn warn_unused_header(headers: &HeaderMap, proxies: usize) {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
-        let entry = entry.map(String::from_utf8_lossy);
+        let header: Vec<_> = headers.get_all(FORWARDED_FOR).iter().collect();
         tracing::warn!(
-            ?entry,
-            "the header x-forwarded-for has no address where `http.proxies` expects it, so clients count as \
-             their proxy; set the number of your own proxies"
+            ?header,
+            proxies,
+            "the header x-forwarded-for has no address where `http.proxies` expects it: if the server is \
+             behind proxies of your own, all clients count as one; set the number of these proxies"
         );
     });
 }
@@ -160,6 +178,14 @@ mod tests {
         assert_eq!(seen(0), Some([192, 0, 2, 3].into()));
         assert_eq!(seen(1), Some([198, 51, 100, 2].into()));
         assert_eq!(seen(3), None);
+    }
+
+    #[test]
+    fn a_header_that_no_proxy_is_set_for_is_reported() {
+        let headers = forwarded(&[b"192.0.2.3"]);
+        let expected = [Err(UnusedHeader), Ok(Some([192, 0, 2, 3].into())), Err(UnusedHeader)];
+        assert_eq!([0, 1, 2].map(|proxies| forwarded_address(&headers, proxies)), expected);
+        assert_eq!(forwarded_address(&HeaderMap::new(), 0), Ok(None));
     }
 
     /// A client's own entry does not hide what the proxy appends to it.

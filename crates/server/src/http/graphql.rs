@@ -64,7 +64,7 @@ pub(super) async fn post(State(app): State<AppState>, request: Request) -> Respo
         }
         GraphqlBody::Batch(requests) => {
             let (sender, body) = channel_body(1);
-            let batch = Batch { requests, client: identity.client, wants_cost, permits };
+            let batch = Batch { requests, identity, wants_cost, permits };
             tokio::spawn(batch.answer(app, sender).in_current_span());
             json_response(StatusCode::OK, JSON, body)
         }

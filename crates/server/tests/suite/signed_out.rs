@@ -176,6 +176,25 @@ async fn signing_out_of_one_process_signs_out_of_all() {
     two.stop().await;
 }
 
+/// The requests of a batch come one after the other, and so does the sign-out among them.
+#[tokio::test]
+async fn a_batch_ends_with_its_session() {
+    let server = TestServer::fresh().await;
+    let token = server.sign_up("ana").await;
+    let requests =
+        ["mutation { logout }", "{ __typename }", "{ me { nickname } }", "{ __typename }"];
+    let requests: Vec<Value> = requests.iter().map(|query| json!({ "query": query })).collect();
+    let post = server.client.post(format!("{}/graphql", server.url)).bearer_auth(&token);
+    let response = post.json(&requests).send().await.unwrap();
+    let (_, answers) = crate::test_server::read(response).await;
+    assert_eq!(answers[0]["data"]["logout"], true, "{answers}");
+    assert_eq!(answers[1]["data"]["__typename"], "Query", "{answers}");
+    for late in [&answers[2], &answers[3]] {
+        assert_eq!(code(late), "UNAUTHENTICATED", "{answers}");
+    }
+    server.stop().await;
+}
+
 /// What a client begins before it is signed out, and sends after that, comes after it.
 #[tokio::test]
 async fn a_request_whose_body_comes_after_the_sign_out_is_refused() {

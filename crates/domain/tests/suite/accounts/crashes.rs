@@ -74,7 +74,7 @@ async fn a_cancelled_change_of_address_can_be_repeated() {
     }
 }
 
-/// Either the old password holds with all sessions, or the new one with the session that stays.
+/// Either the old password holds with all sessions and keys, or the new one with the session that stays.
 #[tokio::test]
 async fn a_cancelled_change_of_password_can_be_repeated() {
     for stops in 0.. {
@@ -82,12 +82,16 @@ async fn a_cancelled_change_of_password_can_be_repeated() {
         let here = town.sign_up("ana").await;
         let (old, new) = (town.password("ana"), Secret::new("another secret"));
         let elsewhere = login(&town, &old).await.unwrap();
+        let scopes = [String::from("read")];
+        let key = town.accounts().create_key(&here.caller, "bot", &scopes, None).await.unwrap();
         let change = slow.change_password(&here.caller, &old, &new, KeysOnSignOut::Revoke);
         let done = stop_at(stops, change).await;
         let changed = login(&town, &new).await.is_ok();
         assert_eq!(login(&town, &old).await.is_err(), changed, "{stops}");
         let ended = town.accounts().refresh(&elsewhere.refresh_token).await.is_err();
         assert_eq!(ended, changed, "{stops}");
+        let revoked = town.accounts().authenticate(&key.secret).await.is_err();
+        assert_eq!(revoked, changed, "{stops}: no key outlives the password");
         town.accounts().refresh(&here.refresh_token).await.unwrap();
         if done.is_some() {
             assert!(changed);

@@ -7,7 +7,8 @@ use roundtable_domain::{
     AccountError, Accounts, Code, InvitationSettings, ProfileChange, Refusal, Registration,
     Settings, SignUp,
 };
-use roundtable_model::{ActorType, Role, Secret, UserStatus};
+use roundtable_model::entities::Invitation;
+use roundtable_model::{ActorType, Entity as _, Role, Secret, UserStatus, samples};
 use roundtable_testkit::Town;
 
 use super::{code, everything, locks, names_are_locked, request, secrets};
@@ -220,7 +221,7 @@ async fn an_invitation_has_a_limited_number_of_uses() {
     assert!(matches!(taken, Err(AccountError::NicknameTaken)), "which uses nothing up");
     let row = format!("INVITE#{}", invitation.code);
     accounts.register(&invited("bo"), None, None).await.unwrap();
-    assert_eq!(town.rows(&row, "").await, ["INVITE inviterId=ana usesLeft=1"]);
+    assert_eq!(town.rows(&row, "").await, ["INVITE inviterId=ana listedFor=ana usesLeft=1"]);
     accounts.register(&invited("cleo"), None, Some(&request("r"))).await.unwrap();
     assert!(town.rows(&row, "").await.is_empty());
     let third = accounts.register(&invited("dan"), None, None).await;
@@ -317,4 +318,30 @@ async fn invitations_of_users_are_limited_in_number_and_size() {
         accounts.invite(&mo, Some(1_000), None).await.unwrap();
     }
     assert_eq!(code(accounts.invite(&mo, Some(1_001), None).await), Code::BadRequest);
+}
+
+/// Invitations of versions that did not list them have no index key: they are valid, and do not count.
+#[tokio::test]
+async fn an_invitation_of_an_earlier_version_is_redeemed() {
+    let invitations = InvitationSettings { open_max: 1, uses_max: 1 };
+    let registration = Registration::Invitation;
+    let settings = Settings { invitations, registration, ..Town::settings() };
+    let town = Town::with(settings, ["ana"]).await;
+    let (accounts, ana) = (town.accounts(), town.caller("ana"));
+    let (inviter_id, created_at) = (ana.user_id.clone(), town.now());
+    let before = Invitation {
+        inviter_id,
+        created_at,
+        listed_for: None,
+        uses_left: 2,
+        ttl: None,
+        ..samples::invitation()
+    };
+    town.context().core().table().put(before.create()).await.unwrap();
+    assert!(before.item().get("GSI1PK").is_none());
+    accounts.invite(&ana, None, None).await.unwrap();
+    for name in ["bo", "cleo"] {
+        let form = SignUp { invitation: Some(before.code.clone()), ..town.sign_up_form(name) };
+        accounts.register(&form, None, None).await.unwrap();
+    }
 }

@@ -34,6 +34,8 @@ pub(super) enum CloseReason {
     NotInitialised,
     CredentialExpired,
     CredentialRevoked,
+    /// The store did not answer.
+    CredentialUnchecked,
     InitRepeated,
     InitTimeout,
     DuplicateId,
@@ -43,7 +45,7 @@ pub(super) enum CloseReason {
     Idle,
     /// The account has too many live connections.
     TooManyConnections,
-    /// Another connection has got the place of this anonymous one.
+    /// Another connection has got the place of this one.
     Displaced,
     ShuttingDown,
 }
@@ -70,6 +72,9 @@ impl CloseReason {
             Self::CredentialRevoked => {
                 (4403, "you were signed out, or the API key was revoked; sign in again")
             }
+            Self::CredentialUnchecked => {
+                (1013, "your credential cannot be checked at the moment; reconnect")
+            }
             Self::InitRepeated => (4429, "Too many initialisation requests"),
             Self::InitTimeout => (4408, "Connection initialisation timeout"),
             Self::DuplicateId => (4409, "a subscription with this id is already running"),
@@ -79,10 +84,9 @@ impl CloseReason {
             Self::TooManyConnections => {
                 (1013, "this account has too many live connections; close one first")
             }
-            Self::Displaced => (
-                1013,
-                "the server has no room for anonymous connections; sign in, or reconnect later",
-            ),
+            Self::Displaced => {
+                (1013, "the server is full; sign in, open fewer connections, or reconnect later")
+            }
             Self::ShuttingDown => (1001, "the server is shutting down; reconnect"),
         };
         Message::Close(Some(CloseFrame { code, reason: reason.into() }))

@@ -55,14 +55,17 @@ pub(super) async fn serve(
     let reason = session.read_messages(&mut messages).await;
     session.subscriptions.abort_all();
     drop(session);
+    let mut closing_limit = limit + CLOSE_TIMEOUT;
     if let Some(reason) = reason {
         if reason == CloseReason::Displaced {
             app.metrics.record_displaced_live_connection();
+            // The connection that has got the place is open already.
+            closing_limit = CLOSE_TIMEOUT;
         }
         let _ = timeout(CLOSE_TIMEOUT, out.send(reason.frame().into())).await;
     }
     drop(out);
-    match timeout(limit + CLOSE_TIMEOUT, &mut writer).await {
+    match timeout(closing_limit, &mut writer).await {
         Ok(Ok(WriterExit::TooSlow)) => app.metrics.record_slow_client(),
         Ok(_) => {}
         // Messages queued for a client that does not read are dropped.
@@ -255,7 +258,10 @@ impl<'a> WebSocketSession<'a> {
     async fn authenticate(&self) -> Result<ClientIdentity, Option<CloseReason>> {
         let credential = self.credential.as_ref().map(Secret::expose);
         let identity = self.app.process.authenticator.authenticate(credential, self.address).await;
-        identity.map_err(|_| Some(CloseReason::CredentialExpired))
+        identity.map_err(|error| match error.code() {
+            Code::Internal | Code::RateLimited => Some(CloseReason::CredentialUnchecked),
+            _ => Some(CloseReason::CredentialExpired),
+        })
     }
 
     async fn subscribe(&mut self, id: String, request: Request) -> Result<(), Option<CloseReason>> {
