@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::{ExternalIdentity, Feeds, SignedInUser};
+use roundtable_domain::{Code, ExternalIdentity, Feeds, SignedInUser};
 use roundtable_graphql::Answer;
 use roundtable_interface::{
     ApiError, CursorCipher, IdentityVerifier, Services, StreamBacklog, StreamControl, TokenIssuer,
@@ -29,11 +29,12 @@ struct PlainIdentities;
 #[async_trait]
 impl IdentityVerifier for PlainIdentities {
     async fn identify(&self, token: &str) -> Result<ExternalIdentity, ApiError> {
-        let (subject, email) = token.split_once(' ').unwrap();
+        let invalid = || ApiError::new(Code::Unauthenticated, "this is no token of the issuer");
+        let (subject, email) = token.split_once(' ').ok_or_else(invalid)?;
         Ok(ExternalIdentity {
-            issuer: "https://login.example.org".parse().unwrap(),
-            subject: subject.parse().unwrap(),
-            email: Some(email.parse().unwrap()),
+            issuer: "https://login.example.org".parse().map_err(|_| invalid())?,
+            subject: subject.parse().map_err(|_| invalid())?,
+            email: Some(email.parse().map_err(|_| invalid())?),
         })
     }
 }
