@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::{Code, ExternalIdentity, Feeds, SignedInUser};
+use roundtable_domain::{ExternalIdentity, Feeds, SignedInUser};
 use roundtable_graphql::Answer;
 use roundtable_interface::{
     ApiError, CursorCipher, IdentityVerifier, Services, StreamBacklog, StreamControl, TokenIssuer,
@@ -29,13 +29,14 @@ struct PlainIdentities;
 #[async_trait]
 impl IdentityVerifier for PlainIdentities {
     async fn identify(&self, token: &str) -> Result<ExternalIdentity, ApiError> {
-        let invalid = || ApiError::new(Code::Unauthenticated, "this is no token of the issuer");
-        let (subject, email) = token.split_once(' ').ok_or_else(invalid)?;
-        Ok(ExternalIdentity {
-            issuer: "https://login.example.org".parse().map_err(|_| invalid())?,
-            subject: subject.parse().map_err(|_| invalid())?,
-            email: Some(email.parse().map_err(|_| invalid())?),
-        })
+        let identity = token.split_once(' ').and_then(|(subject, email)| {
+            Some(ExternalIdentity {
+                issuer: "https://login.example.org".parse().ok()?,
+                subject: subject.parse().ok()?,
+                email: Some(email.parse().ok()?),
+            })
+        });
+        identity.ok_or_else(ApiError::unauthenticated)
     }
 }
 
