@@ -121,9 +121,11 @@ names! {
     /// The subject of sign-in attempts: an e-mail address, a network address, both, or a device.
     LoginName: NameRule::folding("an e-mail or network address", 320);
     /// The name of an external issuer of identities, usually its URL: the `iss` of its tokens.
-    IssuerName: NameRule::exact("an issuer of at most 200 characters", 200);
-    /// The id that an issuer gives a person: the `sub` of its tokens.
-    IssuerSubject: NameRule::exact("an issuer's subject of at most 255 characters", 255);
+    IssuerName: NameRule::token("an issuer of at most 200 ASCII characters without `#` and `%`", 200)
+        .refusing(rule::not_an_issuer);
+    /// The id that an issuer gives a person: the `sub` of its tokens, which OpenID Connect limits to this.
+    IssuerSubject: NameRule::ascii("an issuer's subject of at most 255 ASCII characters", 255)
+        .refusing(rule::not_ascii);
     /// The name of a job queue.
     Queue: NameRule::token("the name of a queue", 64).refusing(rule::not_a_word);
     /// The name of a stream processor.

@@ -42,6 +42,11 @@ impl NameRule {
         Self { char_bytes_max: 1, ..Self::exact(expected, chars_max) }
     }
 
+    /// A text of ASCII, whose longest escape has three bytes; `refusing` must check it.
+    pub(super) const fn ascii(expected: &'static str, chars_max: usize) -> Self {
+        Self { char_bytes_max: 3, ..Self::exact(expected, chars_max) }
+    }
+
     /// Removes such characters from the front.
     pub(super) const fn without(self, dropped: fn(char) -> bool) -> Self {
         Self { dropped, ..self }
@@ -123,6 +128,16 @@ pub(super) fn not_an_email(text: &str) -> Option<&'static str> {
         Some(_) if text.len() > 254 => Some("over 254 bytes"),
         Some(_) => None,
     }
+}
+
+/// Accepts what the URL of an issuer may hold, which has no fragment, and needs no escape in keys.
+pub(super) fn not_an_issuer(text: &str) -> Option<&'static str> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'%');
+    if text.bytes().all(is_plain) { None } else { Some("a character that no issuer has") }
+}
+
+pub(super) fn not_ascii(text: &str) -> Option<&'static str> {
+    if text.is_ascii() { None } else { Some("a character that is not ASCII") }
 }
 
 pub(super) fn not_a_path(text: &str) -> Option<&'static str> {

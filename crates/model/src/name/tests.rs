@@ -179,6 +179,28 @@ fn all_spellings_of_a_login_name_share_one_key() {
 }
 
 #[test]
+fn issuers_and_subjects_are_those_of_openid_connect() {
+    let issuer: IssuerName = name("https://login.example.org/realms/town");
+    assert_eq!(key_text(&issuer), "https://login.example.org/realms/town");
+    for wrong in
+        ["https://login.example.org/#x", "https://login.example.org/%41", "https://ü.example"]
+    {
+        let found = format!("a character that no issuer has in \"{wrong}\"");
+        assert_eq!(refused::<IssuerName>(wrong), found);
+    }
+    assert_eq!(key_text(&name::<IssuerSubject>("Ana#1 of 100%")), "Ana%231 of 100%25");
+    assert_ne!(name::<IssuerSubject>("a"), name("A"));
+    assert_eq!(refused::<IssuerSubject>("é"), "a character that is not ASCII in \"é\"");
+    assert_eq!(refused::<IssuerSubject>(&"x".repeat(256)), "256 characters");
+}
+
+// Identities are listed by both.
+const _: () = assert!(
+    IssuerName::BYTES_MAX + IssuerSubject::BYTES_MAX < limits::SORT_KEY_BYTES_MAX - 50,
+    "the listing key of an identity has a prefix and a time as well"
+);
+
+#[test]
 fn static_names_are_constants() {
     const FANOUT: Queue = Queue::from_static("fan-out");
     assert_eq!(name::<Queue>("fan-out"), FANOUT);
@@ -233,6 +255,8 @@ proptest! {
         holds::<MediaKey>(random)?;
         holds::<RequestId>(random)?;
         holds::<LoginName>(random)?;
+        holds::<IssuerName>(random)?;
+        holds::<IssuerSubject>(random)?;
         holds::<Queue>(random)?;
         holds::<ProcessorName>(random)?;
         holds::<StreamShard>(random)?;

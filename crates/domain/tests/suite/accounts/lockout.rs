@@ -25,14 +25,18 @@ pub(super) async fn guess(town: &Town, name: &str, from: IpAddr) -> Result<(), A
     town.accounts().login(&town.email(name), &wrong(), Some(from)).await.map(drop)
 }
 
-/// Guesses after the pause, if there is one.
+/// Guesses after the pauses, if there are any; a lock is none.
 pub(super) async fn guess_patiently(town: &Town, name: &str, from: IpAddr) {
-    let mut refused = guess(town, name, from).await;
-    if !matches!(refused, Err(AccountError::WrongCredentials)) {
-        town.advance_ms(retry_after(refused) * 1000);
-        refused = guess(town, name, from).await;
+    loop {
+        match guess(town, name, from).await {
+            Err(AccountError::WrongCredentials) => return,
+            refused => {
+                let pause = retry_after(refused);
+                assert!(pause <= 64, "{pause}");
+                town.advance_ms(pause * 1000);
+            }
+        }
     }
-    assert!(matches!(refused, Err(AccountError::WrongCredentials)), "{refused:?}");
 }
 
 /// Guesses until the network is locked for this account.
