@@ -168,7 +168,8 @@ impl CheckRun<'_> {
         let definition = Arc::clone(core.definition());
         let check_owners = !self.pending.purges;
         let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
-            let SegmentResult { state, findings, items, partition, owners, unfinished, .. } = result;
+            let SegmentResult { state, findings, items, partition, owners, unfinished, .. } =
+                result;
             *items += 1;
             findings.extend(owners.visit(scanned.item, Index::Main).filter(|_| check_owners));
             findings.extend(expired_finding(&definition, scanned, None));
