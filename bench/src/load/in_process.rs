@@ -65,7 +65,13 @@ async fn signed_in(services: &Services, reader: UserId) -> Result<SignedInUser> 
     let session = Session { user_id, id, ttl, ..samples::session() };
     services.context.core().table().put(session.put()).await?;
     let caller = Caller::user(reader);
-    Ok(SignedInUser { user: samples::user(), caller, session_id, refresh_token })
+    Ok(SignedInUser {
+        user: samples::user(),
+        caller,
+        session_id,
+        refresh_token,
+        device_token: None,
+    })
 }
 
 /// Measures pages before there is any load: by the service alone, and through the API.

@@ -29,7 +29,9 @@ struct AnswerBytes {
 
 /// The bytes of one answer, until the last clone is dropped.
 #[derive(Clone, Debug)]
-pub(crate) struct AnswerReservation(Arc<ReservedShare>);
+pub(crate) struct AnswerReservation(
+    #[expect(dead_code, reason = "the bytes are given back when it is dropped")] Arc<ReservedShare>,
+);
 
 #[derive(Debug)]
 struct ReservedShare {

@@ -327,7 +327,7 @@ fn unknown(problem: &str) -> Answer {
 mod tests {
     use roundtable_domain::Caller;
     use roundtable_model::entities::User;
-    use roundtable_model::samples;
+    use roundtable_model::{Entity as _, samples};
     use roundtable_table::SystemClock;
     use tempfile::TempDir;
 

@@ -123,6 +123,7 @@ async fn a_revoked_role_grants_nothing() {
 /// Operations that create or widen access, and with which the holder of a key could outlive it.
 const IN_PERSON: &[&str] = &[
     "accounts.change_email",
+    "accounts.change_email_to_proved",
     "accounts.change_password",
     "accounts.confirm_password",
     "accounts.create_key",

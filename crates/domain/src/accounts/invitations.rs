@@ -47,7 +47,12 @@ impl Accounts {
         let ttl = expires_at.map(Expiry::at);
         let invitation =
             Invitation { code, inviter_id: me.id.clone(), uses_left, created_at: now, ttl };
-        self.context.core().table().put(invitation.create()).await.map_err(ServiceError::from)?;
+        self.context
+            .core()
+            .table()
+            .put(invitation.create())
+            .await
+            .map_err(ServiceError::of_write)?;
         Ok(invitation)
     }
 

@@ -9,7 +9,7 @@
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
-use roundtable_model::table::{Delete, essential};
+use roundtable_model::table::essential;
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
 use super::devices::DeviceWithToken;

@@ -273,8 +273,6 @@ fn parse_batch(body: &[u8], limits: &QueryLimits) -> Result<GraphqlBody, ApiErro
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use roundtable_graphql::Answer;
 
     use super::*;
@@ -294,7 +292,7 @@ mod tests {
         assert_eq!(status(&HeaderMap::new(), Code::RateLimited), StatusCode::OK);
         // It may have taken effect, so that nothing but its client should repeat it.
         let abandoned = Answer::abandoned(&ApiError::new(Code::RateLimited, "no").into());
-        let abandoned = single_response(&supports, abandoned.into(), &connection);
+        let abandoned = single_response(&supports, abandoned.into());
         assert_eq!(abandoned.status(), StatusCode::OK);
         assert_eq!(abandoned.headers()[header::RETRY_AFTER], "1");
         let busy = response(&HeaderMap::new(), Code::RateLimited);
