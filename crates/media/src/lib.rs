@@ -10,6 +10,8 @@ mod config_error;
 mod directory;
 mod objects;
 mod partial_files;
+#[cfg(feature = "s3")]
+mod presigned_length;
 mod probe;
 mod signature;
 mod transfers;
