@@ -25,6 +25,9 @@ const JUMP_MS_MAX: u64 = 20_000;
 /// Writes that a full disk refuses, on average, before there is space again.
 const ROOM_AFTER: u32 = 10;
 
+/// Moments between operations of a machine. One life has some ten thousands.
+const STEPS_MAX: u64 = 5_000_000;
+
 /// A machine with an engine, until it is turned off.
 #[derive(Clone, Debug)]
 pub(super) struct Machine(Arc<MachineState>);
@@ -45,6 +48,8 @@ struct MachineState {
     operations_left: AtomicU64,
     has_failed: AtomicBool,
     failed: Notify,
+    /// Calls of [`Machine::step`].
+    steps: AtomicU64,
 }
 
 impl Machine {
@@ -69,6 +74,7 @@ impl Machine {
             operations_left: AtomicU64::new(u64::MAX),
             has_failed: AtomicBool::new(false),
             failed: Notify::new(),
+            steps: AtomicU64::new(0),
         }))
     }
 
@@ -99,6 +105,7 @@ impl Machine {
 
     /// Sometimes does a step of the engine, or moves the clock.
     fn step(&self, engine: &Engine, is_waiting: bool) {
+        assert!(self.0.steps.fetch_add(1, Ordering::SeqCst) < STEPS_MAX, "a life never ends");
         let (step, jump_ms) = {
             let mut random = self.0.random.lock();
             let step = match random.random_range(0..400) {
@@ -254,7 +261,13 @@ impl Backend for Machine {
     }
 
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        operation!(self, engine => engine.create_table(definition))
+        loop {
+            let created = operation!(self, engine => engine.create_table(definition));
+            // A process that cannot start on a full disk is started again.
+            if !matches!(created, Err(Error::WritesPaused { .. })) {
+                return created;
+            }
+        }
     }
 
     async fn describe_table(&self, name: &str) -> Result<TableDefinition> {

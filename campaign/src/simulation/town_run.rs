@@ -54,12 +54,13 @@ const READER_PAUSE: Duration = Duration::from_millis(1);
 const BEGIN_MS: u64 = 1_737_991_800_000;
 
 pub(super) async fn run(seed: u64) -> anyhow::Result<SimulationReport> {
-    let mut run = TownRun::new(seed).await?;
+    let populated = timeout(STUCK_AFTER, TownRun::new(seed)).await;
+    let mut run = populated.context("the first users wait for ever")??;
     let lives = run.random.random_range(LIVES);
     for _ in 0..lives {
         run.live().await?;
     }
-    run.check().await?;
+    timeout(STUCK_AFTER, run.check()).await.context("the checks wait for ever")??;
     Ok(run.report)
 }
 

@@ -56,14 +56,15 @@ impl Town {
         Self { context: Context::open(parts).await.unwrap(), clock, media_store: Arc::default() }
     }
 
-    /// Adds a user with a default profile, changed by `change`.
+    /// Adds a user with a default profile, changed by `change`. Mo and mia are moderators, ada is an
+    /// admin; they act as such with [`Town::staff`].
     pub async fn add_user(&self, name: &str, change: impl FnOnce(&mut User)) {
         let mut user = User {
             id: name.parse().unwrap(),
             nickname: name.parse().unwrap(),
             email: Some(format!("{name}@example.com").parse().unwrap()),
             handle: None,
-            roles: vec![Role::User],
+            roles: usual_roles(name),
             status: UserStatus::Active,
             is_private: false,
             profile_image: None,
@@ -135,5 +136,14 @@ impl Town {
     /// then the other fields without times and versions.
     pub async fn rows(&self, partition: &str, prefix: &str) -> Vec<String> {
         rows::of(self.context.core().table(), partition, prefix).await
+    }
+}
+
+/// The roles that the profile of a user of the cast has.
+fn usual_roles(name: &str) -> Vec<Role> {
+    match name {
+        "mo" | "mia" => vec![Role::User, Role::Moderator],
+        "ada" => vec![Role::User, Role::Admin],
+        _ => vec![Role::User],
     }
 }

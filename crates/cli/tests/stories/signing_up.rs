@@ -46,7 +46,8 @@ pub(super) async fn an_account_is_created_used_and_deleted(scene: &Scene) {
     assert_eq!(run_result, changed);
     let leave = "mutation ($token: String!) { logout(refreshToken: $token) }";
     assert_eq!(ana.ask(leave, json!({ "token": next })).await["logout"], true);
-    assert_eq!(ana.refused(REFRESH, json!({ "token": next })).await, "UNAUTHENTICATED");
+    assert_eq!(ana.refused(me, json!({})).await, "UNAUTHENTICATED", "the token ends with it");
+    assert_eq!(anonymous.refused(REFRESH, json!({ "token": next })).await, "UNAUTHENTICATED");
     // Another device than the one they signed up on.
-    ana.ask(REFRESH, json!({ "token": ana.refresh_token })).await;
+    anonymous.ask(REFRESH, json!({ "token": ana.refresh_token })).await;
 }

@@ -207,10 +207,10 @@ async fn only_group_staff_change_a_group() {
 #[tokio::test]
 async fn staff_actions_are_audited() {
     let town = Town::of(["ana", "bo", "root", "mod"]).await;
-    let (groups, root) = (town.groups(), town.staff("root", Role::Admin));
+    let (groups, root) = (town.groups(), town.grant_role("root", Role::Admin).await);
     let group = town.create_group("ana", "Runners").await;
     town.join("bo", &group).await;
-    let moderator = town.staff("mod", Role::Moderator);
+    let moderator = town.grant_role("mod", Role::Moderator).await;
     let refused = groups.delete(&moderator, &group, None).await.unwrap_err();
     assert_eq!(refused.code(), Code::Forbidden);
     groups.remove(&root, &group, &town.id("bo"), None).await.unwrap();

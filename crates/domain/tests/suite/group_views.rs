@@ -30,7 +30,7 @@ async fn a_private_group_shows_its_name_only() {
     }
     let bo = groups.get(Some(&town.caller("bo")), &group).await.unwrap();
     assert_eq!((bo.members_count, bo.viewer.unwrap().status), (1, MemberStatus::Pending));
-    let moderator = town.staff("cleo", Role::Moderator);
+    let moderator = town.grant_role("cleo", Role::Moderator).await;
     let members = groups.members(Some(&moderator), &group, &first).await.unwrap();
     assert_eq!(people(members), ["ana"]);
 }

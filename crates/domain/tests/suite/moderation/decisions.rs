@@ -11,11 +11,11 @@ use super::{code, comment, comments, post, posts, sees};
 /// R34, I9: visibility of each status to the author, strangers and moderators.
 #[tokio::test]
 async fn a_status_decides_who_sees_a_post() {
-    let town = Town::of(["ana", "bo", "mo"]).await;
+    let town = Town::of(["ana", "bo", "mo", "ada"]).await;
     let post = post(&town, "ana", "a canary").await;
     town.follow("bo", "ana").await;
     let (ana, bo) = (town.caller("ana"), town.caller("bo"));
-    let admin = town.staff("mo", Role::Admin);
+    let admin = town.staff("ada", Role::Admin);
     for (status, shown) in
         [(Status::Flagged, false), (Status::Rejected, false), (Status::Approved, true)]
     {
