@@ -22,7 +22,7 @@ const ANNOUNCE: &str = "mutation ($type: String!, $bytes: Int!) {
 const COMPLETE: &str = "mutation ($key: String!) { completeUpload(s3Key: $key) { s3Key } }";
 const POST: &str = "mutation ($key: String!) { createPost(input: { content: \"look\",
     contentType: image, media: [{ s3Key: $key, contentType: \"image/gif\" }] }) { id } }";
-const DELETE: &str = "mutation ($id: ID!) { deletePost(id: $id) { id } }";
+const DELETE: &str = "mutation ($id: ID!) { deletePost(postId: $id) { id } }";
 const GIF: &str = "image/gif";
 const PENDING: &str = "roundtable_media_transfers";
 
