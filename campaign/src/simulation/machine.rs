@@ -26,7 +26,7 @@ const JUMP_MS_MAX: u64 = 20_000;
 const ROOM_AFTER: u32 = 10;
 
 /// Moments between operations of a machine. One life has some ten thousands.
-const STEPS_MAX: u64 = 5_000_000;
+const STEPS_MAX: u64 = 1_000_000;
 
 /// A machine with an engine, until it is turned off.
 #[derive(Clone, Debug)]
@@ -105,7 +105,8 @@ impl Machine {
 
     /// Sometimes does a step of the engine, or moves the clock.
     fn step(&self, engine: &Engine, is_waiting: bool) {
-        assert!(self.0.steps.fetch_add(1, Ordering::SeqCst) < STEPS_MAX, "a life never ends");
+        let steps = self.0.steps.fetch_add(1, Ordering::SeqCst);
+        assert!(steps < STEPS_MAX, "a life never ends; the engine says {:?}", engine.health());
         let (step, jump_ms) = {
             let mut random = self.0.random.lock();
             let step = match random.random_range(0..400) {
@@ -184,6 +185,7 @@ impl Machine {
         if self.0.random.lock().random_ratio(1, ROOM_AFTER) {
             self.0.disk.make_room();
             engine.step(EngineStep::Upkeep);
+            engine.step(EngineStep::Checkpoint);
         }
     }
 

@@ -294,6 +294,18 @@ pub(crate) fn run(
     print(&reply, out)
 }
 
+fn print_total(
+    total: usize,
+    listed: usize,
+    things: &str,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    match total - listed.min(total) {
+        0 => writeln!(out, "{total} {things}"),
+        more => writeln!(out, "… and {more} more; {total} {things}"),
+    }
+}
+
 fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
     match reply {
         AdminReply::Granted { roles } => writeln!(out, "roles: {}", roles.join(", "))?,
@@ -301,10 +313,7 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
             for DeadLetterSummary { name, error, attempts } in dead_letters {
                 writeln!(out, "{name}\n    after {attempts} attempts: {error}")?;
             }
-            match total - dead_letters.len().min(*total) {
-                0 => writeln!(out, "{total} dead letters")?,
-                more => writeln!(out, "… and {more} more; {total} dead letters")?,
-            }
+            print_total(*total, dead_letters.len(), "dead letters", out)?;
             if *total > 0 {
                 return Ok(CommandOutcome::Findings);
             }
@@ -329,10 +338,7 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
             for SignInLockSummary { refused, failures, until } in locks {
                 writeln!(out, "{refused}\n    until {until}, after {failures} failures")?;
             }
-            match total - locks.len().min(*total) {
-                0 => writeln!(out, "{total} locks")?,
-                more => writeln!(out, "… and {more} more; {total} locks")?,
-            }
+            print_total(*total, locks.len(), "locks", out)?;
         }
         AdminReply::LocksCleared { counts } => {
             writeln!(out, "forgot {counts} counts of failed sign-ins")?;

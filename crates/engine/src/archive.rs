@@ -103,7 +103,9 @@ fn archive_segment(segment: &LogSegment, archive: &DirectoryDisk) -> Result<()> 
             if !is_same {
                 return Err(foreign(&name));
             }
-            if len == end {
+            // After a restart, the end of a complete segment is that of its file, with the zeros.
+            let ours = segment.file().and_then(|file| written_bytes(&*file, end)).map_err(fault)?;
+            if len == end || len < end && ours <= len {
                 return Ok(());
             }
         }

@@ -142,6 +142,13 @@ impl SimulatedDisk {
         self.0.lock().is_full = false;
     }
 
+    /// Cancels the faults that have not come up yet.
+    pub fn cancel_faults(&self) {
+        let mut machine = self.0.lock();
+        machine.plan.clear();
+        machine.plan_by_kind.clear();
+    }
+
     /// Sets the free bytes that the disk reports; a full disk reports none.
     pub fn set_free_bytes(&self, bytes: u64) {
         self.0.lock().free_bytes = Some(bytes);

@@ -50,11 +50,11 @@ pub(crate) fn start(
         let Err(panic) = catch_unwind(AssertUnwindSafe(run)) else { return };
         let (name, text) = (thread.name(), panic_text(&*panic));
         tracing::error!(thread = name, text, "an engine thread panicked: restart this process");
-        state.threads.0.lock().insert(thread, Some(text.to_owned()));
         // Without upkeep, writes go on: nothing is trimmed, archived or swept.
         if thread != EngineThread::Upkeep {
             state.stop(format!("the {name} thread panicked ({text})"));
         }
+        state.threads.0.lock().insert(thread, Some(text.to_owned()));
     };
     let named = std::thread::Builder::new().name(format!("roundtable-{}", thread.name()));
     named.spawn(supervised).map_err(|error| Error::Io {

@@ -393,6 +393,12 @@ async fn a_restore_to_a_time_that_is_not_covered_is_refused_with_the_range_that_
     assert_eq!(restore(&home.plan("all", RestorePoint::Latest)).unwrap(), second);
 }
 
+/// Makes the archive a link to this directory, at once.
+fn link(home: &Home, target: &str) {
+    std::os::unix::fs::symlink(home.path(target), home.path("link")).unwrap();
+    std::fs::rename(home.path("link"), home.path("archive")).unwrap();
+}
+
 /// Up to 64 MiB of changes, which may be those of days, were once in no archive.
 #[tokio::test]
 async fn the_archive_receives_the_synced_tail_at_its_interval_and_when_the_store_is_closed() {
@@ -403,6 +409,8 @@ async fn the_archive_receives_the_synced_tail_at_its_interval_and_when_the_store
         segment_bytes: 64 << 20,
         ..home.options()
     };
+    std::fs::create_dir(home.path("kept")).unwrap();
+    link(&home, "kept");
     let engine = Engine::open(home.path("data"), options()).unwrap();
     town(&engine).await;
     engine.backup(home.path("backup")).unwrap();
@@ -436,13 +444,11 @@ async fn the_archive_receives_the_synced_tail_at_its_interval_and_when_the_store
     });
     assert_eq!(restored("four").await, ["first=1", "second=2", "third=3"]);
     // An archive that cannot be reached gets old, and is not hidden by a store where nothing happens.
-    std::fs::rename(home.path("archive"), home.path("elsewhere")).unwrap();
-    std::fs::write(home.path("archive"), "in the way").unwrap();
+    link(&home, "nowhere");
     home.clock.advance_ms(5 * MINUTE_MS);
     let_upkeep_pass(&engine, &home.clock).await;
     assert!(age(&engine) >= 5 * MINUTE_MS);
-    std::fs::remove_file(home.path("archive")).unwrap();
-    std::fs::rename(home.path("elsewhere"), home.path("archive")).unwrap();
+    link(&home, "kept");
     until(|| age(&engine) == 0);
     home.put(&engine, "fourth", 4).await;
     engine.close().unwrap();

@@ -502,13 +502,13 @@ fn an_answer_has_no_more_room_than_twice_its_length() {
     let default = QueryLimits::default().answer_bytes_max;
     let answer = |bytes_max: usize, document: &str| {
         let limits =
-            QueryLimits { answer_bytes_max: bytes_max, aliases_max: 100, ..QueryLimits::default() };
+            QueryLimits { answer_bytes_max: bytes_max, aliases_max: 600, ..QueryLimits::default() };
         let documents = documents(limits);
         let prepared = documents.prepare(document.into()).unwrap();
         block_on(execute(&documents, &prepared, &Reads::default(), Root))
     };
     // A hundred thousand bytes for each person.
-    let fields = (0..100).map(|number| format!("a{number}{}: name ", "x".repeat(1_000)));
+    let fields = (0..600).map(|number| format!("a{number}{}: name ", "x".repeat(180)));
     let fields = fields.collect::<String>();
     let people = format!("{{ people {{ {fields} }} }}");
     let long = answer(default, &people);

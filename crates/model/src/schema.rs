@@ -59,7 +59,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     /// A person as an external issuer identifies them.
     Identity(issuer: IssuerName, subject: IssuerSubject) + (user_id, created_at) of (user_id) {
         main                    => "IDENTITY#{issuer}#{subject}",       "IDENTITY";
-        gsi1                    => "USER#{user_id}",                    "ENTITY#Identity#{created_at}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Identity#{created_at}#{issuer}#{subject}";
     }
     /// A code that lets new users sign up.
     Invitation(code: InviteCode) + (inviter_id, created_at) of (inviter_id) {

@@ -51,6 +51,11 @@ impl BackgroundTasks {
         self.running.lock().clone()
     }
 
+    /// Ends all tasks at once, in the middle of whatever they do.
+    pub(crate) fn abort(&self) {
+        self.tasks.lock().abort_all();
+    }
+
     /// Waits for all tasks; after `limit` it aborts those still running.
     pub(crate) async fn finish(&self, limit: Duration) {
         let mut tasks = std::mem::take(&mut *self.tasks.lock());

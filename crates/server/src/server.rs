@@ -43,6 +43,11 @@ impl ServerHandle {
         self.0.keys.maintain().await
     }
 
+    /// Ends all background tasks at once, as a crash of the process would; for tests.
+    pub fn abort_background_tasks(&self) {
+        self.0.background.abort();
+    }
+
     pub fn services(&self) -> &roundtable_interface::Services {
         &self.0.services
     }

@@ -12,7 +12,7 @@ use roundtable_interface::{CursorCipher, Services, TokenIssuer};
 use roundtable_media::{DirectoryLimits, MediaDirectory, OPEN_BUCKET};
 use roundtable_model::{IdGenerator, JobId, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
-use roundtable_table::{Clock, essential};
+use roundtable_table::{Clock, Store, essential};
 
 use crate::admin::AdminService;
 use crate::admin_socket;
@@ -21,7 +21,7 @@ use crate::background::BackgroundTasks;
 use crate::backups::media_directory;
 use crate::change_forwarding::ChangeForwarder;
 use crate::configuration::{
-    Configuration, ConfigurationError, ProcessRole, ProcessSettings, StoreKind,
+    Configuration, ConfigurationError, ProcessRole, ProcessSettings, StoreKind, StoreSettings,
 };
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
 use crate::media_sweep;
@@ -104,16 +104,8 @@ impl Process {
         at: &str,
     ) -> Result<Self, StartError> {
         let Configuration { process, settings } = configuration;
-        let archive = process.store.archive.clone();
-        let options = Options {
-            clock: Arc::clone(&clock),
-            archive,
-            archive_interval: Duration::from_secs(process.store.archive_seconds),
-            awaits_consumers: true,
-            reserve_bytes: process.store.reserve_bytes,
-            ..Options::default()
-        };
-        let OpenStore { store, engine } = open_store(&process.store, options).await?;
+        let OpenStore { store, engine } =
+            open_store(&process.store, engine_options(&process.store, &clock)).await?;
         let tables = (process.store.kind == StoreKind::Dynamodb)
             .then(|| TableProbes::new(&store, &settings.tables, &process.store));
         if let Some(tables) = &tables {
@@ -122,15 +114,7 @@ impl Process {
         // Before the context, which needs one of the keys.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
         let keys = Arc::new(open_keys(&process, Ops::on(ops), &clock).await?);
-        let context = Context::open(ContextParts {
-            store,
-            ids: IdGenerator::from_os(Arc::clone(&clock)).map_err(|_| StartError::Entropy)?,
-            entropy: Entropy::from_os().map_err(|_| StartError::Entropy)?,
-            clock: Arc::clone(&clock),
-            settings,
-            fingerprint_key: keys.permanent_key(&FINGERPRINTS).await?,
-        });
-        let context = context.await?;
+        let context = open_context(store, settings, &keys, &clock).await?;
         let url = process.http.public_url.as_deref().unwrap_or(at).trim_end_matches('/');
         let (files, media) = open_media(&process, context.settings(), &keys, &clock, url).await?;
         let name = context.ids().next::<JobId>().to_string();
@@ -138,15 +122,7 @@ impl Process {
         let readiness = Readiness::open(tables, Arc::clone(&media), name, interval).await?;
         let bus = LiveBus::new(context.clone());
         let context = context.with_memory_of(&bus);
-        let issuer = process.http.public_url.clone().unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
-        let sign_in = &process.sign_in;
-        let tokens = Arc::new(AccessTokens::new(
-            Arc::clone(&keys),
-            Arc::clone(&clock),
-            issuer,
-            sign_in.audience.clone(),
-            sign_in.token_seconds,
-        ));
+        let tokens = Arc::new(access_tokens(&process, &keys, &clock));
         let is_shared = !context.store().capabilities().single_process;
         let workers =
             is_shared.then(|| WorkerRegistry::new(&context, worker_address(&process, at)));
@@ -160,7 +136,8 @@ impl Process {
         if let Some(engine) = &engine {
             expect_processors(engine, &runner);
         }
-        let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
+        let oidc =
+            process.sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
         let timeout = Duration::from_secs(process.http.request_seconds.max(1));
         let authenticator =
@@ -245,6 +222,45 @@ async fn maintain_keys(keys: &KeyRing, shutdown: &ShutdownSignal) {
             tracing::warn!(%error, "cannot read or renew the signing keys; retrying in a minute");
         }
     }
+}
+
+fn engine_options(store: &StoreSettings, clock: &Arc<dyn Clock>) -> Options {
+    Options {
+        clock: Arc::clone(clock),
+        archive: store.archive.clone(),
+        archive_interval: Duration::from_secs(store.archive_seconds),
+        awaits_consumers: true,
+        reserve_bytes: store.reserve_bytes,
+        ..Options::default()
+    }
+}
+
+async fn open_context(
+    store: Store,
+    settings: Settings,
+    keys: &KeyRing,
+    clock: &Arc<dyn Clock>,
+) -> Result<Context, StartError> {
+    let parts = ContextParts {
+        store,
+        ids: IdGenerator::from_os(Arc::clone(clock)).map_err(|_| StartError::Entropy)?,
+        entropy: Entropy::from_os().map_err(|_| StartError::Entropy)?,
+        clock: Arc::clone(clock),
+        settings,
+        fingerprint_key: keys.permanent_key(&FINGERPRINTS).await?,
+    };
+    Ok(Context::open(parts).await?)
+}
+
+fn access_tokens(
+    process: &ProcessSettings,
+    keys: &Arc<KeyRing>,
+    clock: &Arc<dyn Clock>,
+) -> AccessTokens {
+    let sign_in = &process.sign_in;
+    let issuer = process.http.public_url.clone().unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
+    let audience = sign_in.audience.clone();
+    AccessTokens::new(Arc::clone(keys), Arc::clone(clock), issuer, audience, sign_in.token_seconds)
 }
 
 async fn open_keys(

@@ -190,6 +190,12 @@ pub(crate) const ACCEPTED: &[AcceptedDifference] = &[
         rules::is_page_size,
     ),
     accepted(
+        "rule-of-nicknames",
+        "CHANGELOG",
+        "New nicknames have a rule that the version of the library did not have.",
+        rules::is_nickname,
+    ),
+    accepted(
         "locations",
         "7.1.2",
         "The location of an error is the start of its field, in bytes. The library counted characters, \

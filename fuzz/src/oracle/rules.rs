@@ -196,6 +196,15 @@ pub(super) fn is_page_size(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
     mismatch.kind == MismatchKind::ErrorMessage && texts(mismatch).is_some_and(is_size)
 }
 
+/// Returns whether only ours refuses the nickname, or refuses it before something else.
+pub(super) fn is_nickname(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    errors_at(answers.found, |path| path == mismatch.place).any(|error| {
+        error["message"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("nickname: expected a nickname that"))
+    })
+}
+
 /// Returns whether both locations are the same in characters, or the library's is that of an argument.
 pub(super) fn is_location(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
     let column = |side: Option<&Value>| {

@@ -162,9 +162,8 @@ fn a_hold_of_an_unknown_consumer_is_listed_and_dropped() {
         let server = served.then(|| RunningServer::serve(town.path()));
         let list = on(town.path(), "admin holds list");
         assert_eq!((list.status, list.err.as_str()), (0, ""), "{}", list.out);
-        let first = list.out.lines().next().unwrap();
-        assert!(first.starts_with("soothsayer: "), "{}", list.out);
-        assert!(first.ends_with("this version has no such consumer"), "{}", list.out);
+        let line = list.out.lines().find(|line| line.starts_with("soothsayer: ")).unwrap();
+        assert!(line.ends_with("since change 1; this version has no such consumer"), "{line}");
         refused(town.path(), "admin holds drop nobody", "see `holds list`");
         if let Some(server) = server {
             done(town.path(), "admin holds drop soothsayer", "the log is no longer kept for it\n");

@@ -25,6 +25,9 @@ use crate::view::View;
 const LOCK_FILE: &str = "lock";
 /// Number of full runs a replay leaves to the checkpointer.
 const RUNS_WAITING_MAX: usize = 2;
+/// The same on a full disk, where the tree takes none: as many as a running engine may have in memory, and
+/// some more because a replay may cut them differently.
+const RUNS_ON_FULL_DISK_MAX: usize = 8;
 
 /// The held lock file of a data directory.
 #[derive(Debug)]
@@ -167,8 +170,15 @@ impl Replay {
         while self.view.frozen() > RUNS_WAITING_MAX
             && let Some(frozen) = self.view.oldest_frozen()
         {
-            checkpoint::apply(&self.view, &frozen, &*self.disk, self.sync_tree, || ())?;
-            self.view.drop_oldest_frozen();
+            match checkpoint::apply(&self.view, &frozen, &*self.disk, self.sync_tree, || ()) {
+                Ok(()) => self.view.drop_oldest_frozen(),
+                // On a full disk, memory holds what it held before the restart.
+                Err(Error::WritesPaused { .. }) if self.view.frozen() <= RUNS_ON_FULL_DISK_MAX => {
+                    frozen.restart();
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

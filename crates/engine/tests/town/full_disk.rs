@@ -46,12 +46,10 @@ async fn pause_everywhere(fault: DiskFault, lasting: &[IoStep]) -> String {
         let mut script = Script::new();
         let Ok(engine) = home.open(&script) else { continue };
         let lived = script.live(&engine).await;
-        if home
-            .disk
-            .trace()
-            .get(usize::try_from(step).unwrap() - 1)
-            .is_some_and(|(kind, _)| lasting.contains(kind))
-        {
+        // A run may take fewer steps than the last one.
+        home.disk.cancel_faults();
+        let taken = home.disk.trace().get(usize::try_from(step).unwrap() - 1).cloned();
+        if taken.is_some_and(|(kind, _)| lasting.contains(&kind)) {
             continue;
         }
         if let Err(error) = lived {
@@ -129,9 +127,9 @@ fn the_reserve_is_for_essential_writes_deletions_and_the_engine() {
         disk.set_free_bytes((4 << 20) - 1);
         until(|| !engine.health().takes_writes);
         let problems = engine.health().problems;
-        let expected = "writes are refused for now: the disk of the store has 3 MiB free and needs at \
-                        least 4 MiB; they resume by themselves";
-        assert_eq!(problems, [expected]);
+        let expected =
+            "writes are refused for now: the disk of the store has 3 MiB free and needs at least ";
+        assert!(problems.len() == 1 && problems[0].starts_with(expected), "{problems:?}");
         let refused = table.put(row(2)).await;
         assert!(is_paused(&refused), "{refused:?}");
         let text = refused.unwrap_err().to_string();

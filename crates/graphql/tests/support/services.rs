@@ -29,12 +29,14 @@ struct PlainIdentities;
 #[async_trait]
 impl IdentityVerifier for PlainIdentities {
     async fn identify(&self, token: &str) -> Result<ExternalIdentity, ApiError> {
-        let (subject, email) = token.split_once(' ').unwrap();
-        Ok(ExternalIdentity {
-            issuer: "https://login.example.org".parse().unwrap(),
-            subject: subject.parse().unwrap(),
-            email: Some(email.parse().unwrap()),
-        })
+        let identity = token.split_once(' ').and_then(|(subject, email)| {
+            Some(ExternalIdentity {
+                issuer: "https://login.example.org".parse().ok()?,
+                subject: subject.parse().ok()?,
+                email: Some(email.parse().ok()?),
+            })
+        });
+        identity.ok_or_else(ApiError::unauthenticated)
     }
 }
 

@@ -86,8 +86,9 @@ fn cursors_of_every_key_of_the_schema_are_short() {
     let missing: Vec<_> = (0..SKELETONS.count()).filter(|it| !skeletons.contains(it)).collect();
     let missing: Vec<_> = missing.into_iter().map(|number| SKELETONS.get(number)).collect();
     assert!(missing.is_empty(), "no sample has these keys: {missing:?}");
-    // An e-mail address is several words, and no list has one as its owner.
-    assert_eq!(long, ["User.GSI3"]);
+    // An e-mail address is several words, and no list has one as its owner. Identities, which name an
+    // issuer and its subject, are listed to operators in one page.
+    assert_eq!(long, ["User.GSI3", "Identity.GSI1"]);
 }
 
 #[test]

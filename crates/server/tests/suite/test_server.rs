@@ -72,6 +72,8 @@ impl TestServer {
     /// Ends the server as `kill -9` would: nothing is finished or released. Not while a WebSocket is
     /// open.
     pub(crate) async fn crash(self) {
+        // First, because they would take the end of the server for a shutdown, and leave in good order.
+        self.handle.abort_background_tasks();
         self.running.abort();
         assert!(self.running.await.unwrap_err().is_cancelled());
     }

@@ -29,7 +29,7 @@ fn certificate(into: &Path) -> CertificateDer<'static> {
 }
 
 async fn encrypted(data: &Path) -> TestServer {
-    let mut all = configuration(data);
+    let mut all = configuration(&data.join("store"));
     all.process.http.tls.certificate = Some(data.join("server.crt"));
     all.process.http.tls.key = Some(data.join("server.key"));
     TestServer::start(all, Arc::new(SystemClock)).await
@@ -99,7 +99,7 @@ async fn plain_text_is_refused() {
 async fn invalid_certificate_files_are_named() {
     let data = tempfile::tempdir().unwrap();
     certificate(data.path());
-    let mut all = configuration(data.path());
+    let mut all = configuration(&data.path().join("store"));
     all.process.http.tls.certificate = Some(data.path().join("server.crt"));
     all.process.http.tls.key = Some(data.path().join("nowhere.key"));
     let error = Server::open(all.clone()).await.unwrap_err().to_string();
@@ -116,7 +116,7 @@ async fn invalid_certificate_files_are_named() {
 async fn browsers_are_bound_to_https_only_where_that_is_wanted() {
     let data = tempfile::tempdir().unwrap();
     let trusted = certificate(data.path());
-    let mut all = configuration(data.path());
+    let mut all = configuration(&data.path().join("store"));
     all.process.http.tls.certificate = Some(data.path().join("server.crt"));
     all.process.http.tls.key = Some(data.path().join("server.key"));
     all.process.http.tls.hsts_seconds = 0;
