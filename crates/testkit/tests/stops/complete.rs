@@ -19,7 +19,8 @@ use crate::webhooks::webhook_mutations;
 /// Methods that only read.
 const READS: &str = "
     accounts.authenticate accounts.by_email accounts.by_handle accounts.by_identity accounts.by_nickname
-    accounts.by_username accounts.check_operator accounts.counts accounts.identities accounts.keys
+    accounts.by_username accounts.caller_of accounts.check_credential accounts.check_operator
+    accounts.credential_revoked accounts.counts accounts.identities accounts.keys
     accounts.login_attempts accounts.me accounts.people accounts.sign_in_locks accounts.user activities.at
     activities.of assistance.messages assistance.mine assistance.messages_by_id assistance.thread
     assistance.threads blocks.list statistics.totals comments.by comments.by_ids comments.comment comments.comments

@@ -44,6 +44,7 @@ pub(crate) enum Mutation {
     LogoutEverywhere(Caller),
     ChangePassword(Caller),
     ChangeEmail(Caller),
+    ConfirmPassword(Caller),
     CreateKey(Caller),
     RevokeKey(Caller, ApiKeyId),
     Invite(Caller),
@@ -103,6 +104,7 @@ impl Mutation {
             Self::LogoutEverywhere(_) => "accounts.logout_everywhere",
             Self::ChangePassword(_) => "accounts.change_password",
             Self::ChangeEmail(_) => "accounts.change_email",
+            Self::ConfirmPassword(_) => "accounts.confirm_password",
             Self::CreateKey(_) => "accounts.create_key",
             Self::RevokeKey(..) => "accounts.revoke_key",
             Self::Invite(_) => "accounts.invite",
@@ -185,6 +187,9 @@ impl Mutation {
             }
             Self::ChangeEmail(caller) => {
                 reduce(accounts.change_email(caller, &password, &town.email("susan")).await)
+            }
+            Self::ConfirmPassword(caller) => {
+                reduce(accounts.confirm_password(caller, &password).await)
             }
             Self::CreateKey(caller) => {
                 let scopes = [String::from("read")];
@@ -307,6 +312,7 @@ pub(crate) fn account_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         Mutation::LogoutEverywhere(caller.clone()),
         Mutation::ChangePassword(caller.clone()),
         Mutation::ChangeEmail(caller.clone()),
+        Mutation::ConfirmPassword(caller.clone()),
         Mutation::CreateKey(caller.clone()),
         Mutation::RevokeKey(caller.clone(), key.clone()),
         Mutation::Invite(caller),
