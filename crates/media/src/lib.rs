@@ -9,6 +9,7 @@ mod bucket;
 mod config_error;
 mod directory;
 mod objects;
+mod pace;
 mod partial_files;
 #[cfg(feature = "s3")]
 mod presigned_length;

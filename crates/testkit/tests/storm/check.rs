@@ -17,6 +17,9 @@ pub(crate) async fn check(town: &Town, shared_model: &SharedModel, steps: usize)
     assert_enough_happened(&model, steps);
     let report = Verifier::on(town.context()).check().await.unwrap();
     assert!(report.is_clean(), "{:#?}", report.findings);
-    assert!(report.notes.is_empty(), "{:#?}", report.notes);
+    // Where several processes share a store, it is not swept here.
+    let is_swept = town.context().store().capabilities().single_process;
+    let is_expected = |note: &String| !is_swept && note.contains("include expired");
+    assert!(report.notes.iter().all(is_expected), "{:#?}", report.notes);
     check_town(town, &model).await;
 }
