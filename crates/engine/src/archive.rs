@@ -161,9 +161,28 @@ pub(crate) fn copy_segment(segment: &LogSegment, end: u64, to: &dyn Disk) -> Res
         let name = name.clone();
         move |error: io::Error| io_error(action, &name, &error)
     };
-    let file = segment.file().map_err(fault("open"))?;
     let partial = format!("{name}.partial");
-    let copy = to.create(&partial, 0).map_err(fault("create"))?;
+    let copied = copy_to(segment, end, to, &partial, &fault)
+        .and_then(|()| to.rename(&partial, &name).map_err(fault("copy")));
+    if copied.is_err() {
+        // It would keep space that a full disk lacks. The next copy replaces it anyway.
+        let _ = to.remove(&partial);
+    }
+    copied
+}
+
+fn copy_to<F>(
+    segment: &LogSegment,
+    end: u64,
+    to: &dyn Disk,
+    name: &str,
+    fault: &impl Fn(&'static str) -> F,
+) -> Result<()>
+where
+    F: FnOnce(io::Error) -> Error,
+{
+    let file = segment.file().map_err(fault("open"))?;
+    let copy = to.create(name, 0).map_err(fault("create"))?;
     let mut buffer = vec![0; COPY_CHUNK_BYTES];
     let mut at = 0;
     while at < end {
@@ -176,6 +195,5 @@ pub(crate) fn copy_segment(segment: &LogSegment, end: u64, to: &dyn Disk) -> Res
         copy.write_at(chunk.get(..read).unwrap_or_default(), at).map_err(fault("copy"))?;
         at += read as u64;
     }
-    copy.sync().map_err(fault("copy"))?;
-    to.rename(&partial, &name).map_err(fault("copy"))
+    copy.sync().map_err(fault("copy"))
 }

@@ -238,15 +238,16 @@ impl Engine {
         &self,
         request: impl FnOnce(ReplySender<T>) -> WriterRequest,
     ) -> Result<T> {
-        let closed = || match self.0.shared.stopped() {
-            Some(reason) => Error::WritesStopped { reason },
+        let closed = |is_attempted| match self.0.shared.stopped() {
+            Some(reason) => Error::WritesStopped { reason, is_attempted },
             None => Error::Unavailable { detail: String::from("the engine is closed") },
         };
         let (reply, answer) = oneshot::channel();
-        let requests = self.0.requests.as_ref().ok_or_else(closed)?;
+        let requests = self.0.requests.as_ref().ok_or_else(|| closed(false))?;
         let queued = QueuedRequest { request: request(reply), is_essential: is_essential() };
-        requests.send(queued).map_err(|_| closed())?;
-        answer.await.map_err(|_| closed())?
+        requests.send(queued).map_err(|_| closed(false))?;
+        // A writer that ended may have written the request before.
+        answer.await.map_err(|_| closed(true))?
     }
 
     async fn write(&self, table: &TableDefinition, write: Write) -> Result<WriteOutput> {

@@ -20,9 +20,12 @@ impl EngineHealth {
         let threads = shared.threads.list();
         let stopped =
             stopped.map(|reason| format!("writes have stopped: {reason}: restart this process"));
-        let paused = paused.into_iter().map(|reason| {
-            format!("writes are refused for now: {reason}; they resume by themselves")
-        });
+        // The threads try again; one that has ended does not.
+        let has_ended = threads.iter().any(|(_, panic)| panic.is_some());
+        let advice = if has_ended { "" } else { "; they resume by themselves" };
+        let paused = paused
+            .into_iter()
+            .map(|reason| format!("writes are refused for now: {reason}{advice}"));
         let ended = threads.iter().filter_map(|(thread, panic)| {
             let (name, text) = (thread.name(), panic.as_ref()?);
             Some(format!("the engine's {name} thread has panicked ({text}): restart this process"))

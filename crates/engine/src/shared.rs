@@ -150,7 +150,7 @@ impl SharedState {
     /// Returns why writes have stopped or are refused for now, as an error.
     pub(crate) fn refusal(&self) -> Option<Error> {
         if let Some(reason) = self.stopped() {
-            return Some(Error::WritesStopped { reason });
+            return Some(Error::WritesStopped { reason, is_attempted: false });
         }
         let reason = self.pauses.reasons().into_iter().next()?;
         Some(Error::WritesPaused { reason })

@@ -109,14 +109,15 @@ fn maintain_log(shared: &SharedState) -> Result<()> {
 }
 
 fn archive_and_trim(shared: &SharedState) -> Result<()> {
-    archive::archive(shared, ArchivePass::WhenDue)?;
+    // What is archived may be trimmed, also while the archive cannot take more: it may be on the same disk.
+    let archived = archive::archive(shared, ArchivePass::WhenDue);
     // The log is kept for longer than its consumers need only while there is space.
     let is_short = shared.pauses.any();
     let retention = if is_short { Duration::ZERO } else { shared.options.retention };
     let retention_ms = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
     let cutoff_ms = shared.clock.now_ms().saturating_sub(retention_ms);
     shared.log.trim(shared.trimmable(), cutoff_ms).map_err(|e| io_error("trim", "the log", &e))?;
-    Ok(())
+    archived
 }
 
 /// Removes expired items, expired tokens and the data of deleted tables, in up to `batches` batches of

@@ -124,7 +124,7 @@ impl Writer {
     fn commit(&mut self, mut group: CommitGroup<'_>, buffer: &mut Vec<u8>) {
         let shared = Arc::clone(&self.shared);
         if let Some(reason) = shared.stopped() {
-            return group.fail(&Error::WritesStopped { reason });
+            return group.fail(&Error::WritesStopped { reason, is_attempted: false });
         }
         if let Some(first) = group.first() {
             group.encode(buffer);
@@ -142,7 +142,7 @@ impl Writer {
                 Err(AppendError::Lasting(error)) => {
                     let reason = format!("the log could not be written ({error})");
                     shared.stop(reason.clone());
-                    return group.fail(&Error::WritesStopped { reason });
+                    return group.fail(&Error::WritesStopped { reason, is_attempted: true });
                 }
             }
             shared.metrics.sync.record(syncing.elapsed());

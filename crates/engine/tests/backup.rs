@@ -516,6 +516,30 @@ async fn read_after(table: &Table, sequence: u64) -> Result<usize, Error> {
     table.stream_read(read).await.map(|page| page.changes.len())
 }
 
+/// On a disk that both share, the log and the archive once kept each other from recovering.
+#[tokio::test]
+async fn what_is_archived_is_trimmed_while_the_archive_takes_no_more() {
+    let home = Home::new();
+    let log = home.path("data/log");
+    let options = Options {
+        archive: Some(home.path("archive")),
+        retention: Duration::from_hours(1),
+        ..home.options()
+    };
+    let engine = Engine::open(home.path("data"), options).unwrap();
+    let table = town(&engine).await;
+    for n in 0..40 {
+        table.put(Put::new(row(&format!("{n}"), n))).await.unwrap();
+    }
+    let files = log_files(&log);
+    until(|| log_files(&home.path("archive")).len() > 4);
+    engine.checkpoint().unwrap();
+    std::fs::rename(home.path("archive"), home.path("before")).unwrap();
+    std::fs::write(home.path("archive"), "in the way").unwrap();
+    home.clock.advance_ms(2 * 3_600_000);
+    until(|| log_files(&log)[0] != files[0]);
+}
+
 #[tokio::test]
 async fn the_log_keeps_recent_unapplied_unarchived_and_held_segments() {
     const HOUR_MS: u64 = 3_600_000;

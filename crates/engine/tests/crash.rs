@@ -196,7 +196,7 @@ async fn fail_everywhere(fault: DiskFault, kinds: &[IoStep]) -> String {
         let mut script = Script::new();
         if let Ok(engine) = home.open(&script) {
             if let Err(error) = script.live(&engine).await {
-                let (Error::WritesStopped { reason } | Error::WritesPaused { reason }) = &error
+                let (Error::WritesStopped { reason, .. } | Error::WritesPaused { reason }) = &error
                 else {
                     panic!("{error}")
                 };

@@ -54,7 +54,11 @@ pub enum Error {
     },
     /// Writes have stopped until a restart, because durability can no longer be guaranteed.
     #[error("writes have stopped: {reason}; repair the disk if need be, then restart")]
-    WritesStopped { reason: String },
+    WritesStopped {
+        reason: String,
+        /// False if this write was refused before anything of it could reach the disk.
+        is_attempted: bool,
+    },
     /// Stored bytes do not match their checksum.
     #[error("damaged data in {location}: {detail}")]
     Damaged { location: String, detail: String },
@@ -72,7 +76,7 @@ pub enum Error {
 impl Error {
     /// Returns whether the write that failed with this error may have happened.
     pub const fn leaves_outcome_unknown(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::WritesStopped { .. })
+        matches!(self, Self::Unavailable { .. } | Self::WritesStopped { is_attempted: true, .. })
     }
 }
 

@@ -110,7 +110,8 @@ async fn storm(
                 sweep();
             }
             runner(&calm).drain().await.unwrap();
-            check(&calm, &shared_model, steps / usize::from(PARTS) * usize::from(PARTS)).await;
+            let steps = steps / usize::from(PARTS) * usize::from(PARTS);
+            check(&calm, &shared_model, steps, true).await;
         }
     }
 }

@@ -350,10 +350,10 @@ async fn transact(table: &Table, edits: &[Edit]) -> AnswerResult {
     Ok(Answer::Refused(parts))
 }
 
-/// The answer of an error: only [`Error::Unavailable`] leaves the outcome open.
+/// The answer of an error; some leave the outcome open.
 fn failed(error: Error) -> AnswerResult {
     match error {
-        Error::Unavailable { .. } => Ok(Answer::Unknown),
+        error if error.leaves_outcome_unknown() => Ok(Answer::Unknown),
         Error::Cancelled { .. }
         | Error::WritesPaused { .. }
         | Error::WritesStopped { .. }

@@ -213,9 +213,14 @@ fn a_panic_of_any_thread_is_reported_and_writes_do_not_hang() {
             assert!(health.problems.iter().any(|it| it.starts_with(&expected)), "{health:?}");
             assert_eq!(health.takes_writes, thread == "upkeep", "{health:?}");
             assert_eq!(last.is_ok(), thread == "upkeep", "{last:?}");
+            if thread == "writer" {
+                let error = last.unwrap_err();
+                assert!(error.leaves_outcome_unknown(), "it may be in the log: {error:?}");
+            }
             if thread != "upkeep" {
                 let error = table.put(row(1)).await.unwrap_err();
                 assert!(matches!(error, Error::WritesStopped { .. }), "{error:?}");
+                assert!(!error.leaves_outcome_unknown(), "it was never tried: {error:?}");
                 assert!(
                     error.to_string().contains(&format!("the {thread} thread panicked")),
                     "{error}"

@@ -129,5 +129,5 @@ pub(crate) async fn storm(storm_store: StormStore, steps: usize) {
         storm_store.clock.advance_ms(wait_ms);
         dan.drain().await.unwrap();
     }
-    check(&calm, &shared_model, steps).await;
+    check(&calm, &shared_model, steps, false).await;
 }
