@@ -9,7 +9,7 @@ use crate::runner::Coverage;
 
 /// The codes of the contract except INTERNAL, because nothing is broken here, and DOCUMENT_NOT_ALLOWED,
 /// because the server has no list.
-const CODES: [&str; 10] = [
+const CODES: [&str; 12] = [
     "BAD_REQUEST",
     "UNAUTHENTICATED",
     "FORBIDDEN",
@@ -18,6 +18,8 @@ const CODES: [&str; 10] = [
     "IDEMPOTENCY_MISMATCH",
     "READ_ONLY",
     "RATE_LIMITED",
+    "QUOTA_EXCEEDED",
+    "STORAGE_FULL",
     "TOO_COMPLEX",
     "PERSISTED_QUERY_NOT_FOUND",
 ];

@@ -16,10 +16,17 @@ use roundtable_model::{MediaKey, Time};
 
 use crate::MediaConfigError;
 use crate::objects::{MediaObjects, copy_path, failed, upload_path};
+use crate::presigned_length::bind_length;
 use crate::probe::{ProbeStep, probe};
 
 const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
-const CONTENT_LENGTH: HeaderName = HeaderName::from_static("content-length");
+
+/// Codes of S3 for credentials that are wrong, or lack a permission.
+const DENIED_CODES: [&str; 5] =
+    ["AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"];
+/// What S3 says about a bucket of another region; the last is a redirect without a place.
+const REGION_CODES: [&str; 3] =
+    ["AuthorizationHeaderMalformed", "PermanentRedirect", "incorrectly configured region"];
 
 #[derive(Clone, Debug)]
 pub struct Bucket {
@@ -64,23 +71,30 @@ impl Bucket {
             ProbeStep::List => "s3:ListBucket",
             ProbeStep::Delete => "s3:DeleteObject",
         };
-        let advice = match error {
-            Error::NotFound { .. } => format!(
+        // The errors of lists have the codes of S3 in their text alone.
+        let text = error.to_string();
+        let has_code = |codes: &[&str]| codes.iter().any(|code| text.contains(code));
+        let is_missing = matches!(error, Error::NotFound { .. }) || has_code(&["NoSuchBucket"]);
+        let is_denied =
+            matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. });
+        let advice = if is_missing {
+            format!(
                 "there is no such bucket in the region {region}: create it, or correct `media.s3.bucket`, \
                  `media.s3.region` or `media.s3.endpoint`"
-            ),
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => format!(
+            )
+        } else if is_denied || has_code(&DENIED_CODES) {
+            format!(
                 "{permission} is denied: allow it for the credentials of this process, or correct \
                  `media.s3.access-key-id` and `media.s3.secret-access-key`"
-            ),
-            // S3 redirects to another region without a place, or says which it expects. There is no code
-            // for either in these errors.
-            error if error.to_string().contains("region") => format!(
+            )
+        } else if has_code(&REGION_CODES) {
+            format!(
                 "it is not in the region {region}: correct `media.s3.region` or `media.s3.endpoint`"
-            ),
-            _ => format!(
+            )
+        } else {
+            format!(
                 "{permission} fails: check the network and `media.s3.endpoint`, and see the log"
-            ),
+            )
         };
         format!("files: the bucket {bucket} does not work: {advice}")
     }
@@ -101,12 +115,14 @@ impl MediaStore for Bucket {
         let content_type = HeaderValue::from_str(declared.content_type).map_err(failed)?;
         // The store itself rejects another content type or length. Clients send the length anyway, so
         // it is not among the headers to be set, which browsers would refuse to do.
-        let options = SignedUrlOptions::new()
-            .with_signed_header(CONTENT_TYPE, content_type)
-            .with_signed_header(CONTENT_LENGTH, HeaderValue::from(declared.bytes));
+        let options = SignedUrlOptions::new().with_signed_header(CONTENT_TYPE, content_type);
         let at = upload_path(key)?;
         let signed = self.signer.signed_url_opts(Method::PUT, &at, lasting, &options);
         let url = signed.await.map_err(failed)?.to_string();
+        let credential = self.signer.credentials().get_credential().await.map_err(failed)?;
+        let keys = (credential.key_id.as_str(), credential.secret_key.as_str());
+        let url = bind_length(&url, keys, declared.content_type, declared.bytes)
+            .ok_or_else(|| failed("the credentials changed; try again"))?;
         let headers =
             BTreeMap::from([(CONTENT_TYPE.to_string(), declared.content_type.to_owned())]);
         Ok(SignedUpload { url, method: "PUT", headers })

@@ -18,10 +18,11 @@ use roundtable_domain::{
 };
 use roundtable_model::table::Clock;
 use roundtable_model::{MediaKey, Time};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::MediaConfigError;
 use crate::objects::{MediaObjects, copy_path, failed, upload_path, write_failed};
+use crate::pace::{is_behind, transfer_time};
 use crate::partial_files::PartialFiles;
 use crate::probe::probe;
 use crate::signature::{UrlGrant, UrlSigningKey};
@@ -87,7 +88,7 @@ pub enum UploadError {
     InProgress,
     #[error("this file has been uploaded; complete the upload, or create a new one")]
     AlreadyUploaded,
-    #[error("the upload took longer than {} seconds; send the file on a faster connection", .0.as_secs())]
+    #[error("the upload is too slow: it may take {} seconds; use a faster connection", .0.as_secs())]
     TooSlow(Duration),
     #[error(transparent)]
     Failed(#[from] MediaStoreError),
@@ -202,25 +203,29 @@ impl MediaDirectory {
         transfer: UploadTransfer,
         body: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<(), UploadError> {
-        let time_max = self.limits.transfer_time_max;
-        let stored = timeout(time_max, self.store_upload(&transfer, body)).await;
+        let time_max = transfer_time(transfer.grant.bytes, self.limits.transfer_time_max);
+        let stored = timeout(time_max, self.store_upload(&transfer, time_max, body)).await;
         stored.unwrap_or(Err(UploadError::TooSlow(time_max)))
     }
 
     async fn store_upload<E>(
         &self,
         UploadTransfer { grant, guard }: &UploadTransfer,
+        time_max: Duration,
         body: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<(), UploadError> {
         let at = upload_path(&grant.key)?;
         // Dropped before completion, it leaves nothing behind.
         let mut upload = self.objects.store().put_multipart(&at).await.map_err(write_failed)?;
-        let mut remaining = grant.bytes;
+        let (mut remaining, started) = (grant.bytes, Instant::now());
         pin_mut!(body);
         while let Some(part) = body.next().await {
             let part = part.map_err(|_| UploadError::Incomplete)?;
             let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
             remaining = remaining.checked_sub(length).ok_or(UploadError::WrongLength)?;
+            if is_behind(started.elapsed(), grant.bytes - remaining, grant.bytes, time_max) {
+                return Err(UploadError::TooSlow(time_max));
+            }
             upload.put_part(PutPayload::from(part)).await.map_err(write_failed)?;
             guard.wrote(length);
         }

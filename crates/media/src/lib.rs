@@ -9,7 +9,10 @@ mod bucket;
 mod config_error;
 mod directory;
 mod objects;
+mod pace;
 mod partial_files;
+#[cfg(feature = "s3")]
+mod presigned_length;
 mod probe;
 mod signature;
 mod transfers;

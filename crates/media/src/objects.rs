@@ -191,10 +191,14 @@ pub(crate) fn write_failed(error: Error) -> MediaStoreError {
 mod tests {
     use super::*;
 
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot copy data")]
+    struct CopyFailure(#[source] io::Error);
+
     #[test]
     fn a_full_volume_is_told_from_other_failures() {
         let failed = |kind: ErrorKind| {
-            let source = Box::new(io::Error::other(io::Error::from(kind)));
+            let source = Box::new(CopyFailure(io::Error::from(kind)));
             write_failed(Error::Generic { store: "LocalFileSystem", source })
         };
         for full in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {

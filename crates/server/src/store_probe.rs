@@ -22,6 +22,8 @@ use crate::configuration::StoreSettings;
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// Time that they may take later.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// Time for which a failed probe is not repeated.
+const FAILURE_AGE_MAX: Duration = Duration::from_secs(2);
 /// A partition that no item is ever in: the schema has none without a `#` that is named so.
 const PARTITION: &str = "readiness-probe";
 
@@ -53,8 +55,15 @@ pub(crate) struct Readiness {
     name: String,
     /// Time after which a successful probe is repeated.
     interval: Duration,
-    /// The time of the last successful probe.
-    succeeded_at: Mutex<Option<Instant>>,
+    /// The last probe.
+    last: Mutex<ProbeResult>,
+}
+
+/// The time of a probe, and what did not work.
+#[derive(Debug)]
+struct ProbeResult {
+    at: Instant,
+    problems: Vec<String>,
 }
 
 impl TableProbes {
@@ -187,18 +196,19 @@ impl Readiness {
         name: String,
         interval: Duration,
     ) -> Result<Self, ProbeFailure> {
-        let readiness = Self { tables, media, name, interval, succeeded_at: Mutex::default() };
+        let last = Mutex::new(ProbeResult { at: Instant::now(), problems: Vec::new() });
+        let readiness = Self { tables, media, name, interval, last };
         readiness.check_media(START_TIMEOUT).await?;
-        *readiness.succeeded_at.lock().await = Some(Instant::now());
         Ok(readiness)
     }
 
-    /// Returns what does not work. Repeats a successful probe after a while, and a failed one at once;
-    /// concurrent callers share it.
+    /// Returns what does not work. Repeats a successful probe after a while, and a failed one sooner;
+    /// concurrent callers share a probe.
     pub(crate) async fn problems(&self) -> Vec<String> {
-        let mut succeeded_at = self.succeeded_at.lock().await;
-        if succeeded_at.is_some_and(|at| at.elapsed() < self.interval) {
-            return Vec::new();
+        let mut last = self.last.lock().await;
+        let age_max = if last.problems.is_empty() { self.interval } else { FAILURE_AGE_MAX };
+        if last.at.elapsed() < age_max {
+            return last.problems.clone();
         }
         let tables = async {
             match &self.tables {
@@ -208,12 +218,14 @@ impl Readiness {
         };
         let (mut failures, media) = futures::join!(tables, self.check_media(TIMEOUT));
         failures.extend(media.err());
-        *succeeded_at = failures.is_empty().then(Instant::now);
-        let problems = failures.into_iter().map(|ProbeFailure { problem, detail }| {
-            tracing::warn!(problem, detail, "readiness check failed");
-            problem
-        });
-        problems.collect()
+        for ProbeFailure { problem, detail } in &failures {
+            if !last.problems.contains(problem) {
+                tracing::warn!(problem, detail, "readiness check failed");
+            }
+        }
+        let problems: Vec<String> = failures.into_iter().map(|failure| failure.problem).collect();
+        *last = ProbeResult { at: Instant::now(), problems: problems.clone() };
+        problems
     }
 
     async fn check_media(&self, limit: Duration) -> Result<(), ProbeFailure> {

@@ -296,7 +296,7 @@ async fn open_media(
     let default = process.store.data.join(MEDIA_DIRECTORY);
     if at != default && default.exists() {
         tracing::warn!(
-            "media.directory is {}, and {} exists, too: move the files in it, or nobody can see them",
+            "media.directory is {}, and {} exists, too: move its files, or they cannot be seen",
             at.display(),
             default.display()
         );

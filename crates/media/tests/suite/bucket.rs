@@ -89,7 +89,7 @@ async fn a_file_of_another_length_is_not_accepted() {
     assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
 }
 
-/// Uploads that nobody completes are swept; copies, and later uploads, stay.
+/// Uploads that are never completed are swept; copies, and later uploads, stay.
 #[tokio::test]
 async fn old_uploads_are_swept() {
     let server = Server::start().await;

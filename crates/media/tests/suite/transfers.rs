@@ -144,7 +144,7 @@ async fn parallel_uploads_do_not_pass_the_floor_together() {
     receive(&files, &other, Some("image/png"), body()).await.unwrap();
 }
 
-/// Uploads that nobody completes are swept, and what killed processes left of them; copies stay.
+/// Uploads that are never completed are swept, and what killed processes left of them; copies stay.
 #[tokio::test]
 async fn old_uploads_are_swept() {
     let fixture = fixture();

@@ -15,6 +15,7 @@ use roundtable_media::{DownloadError, SAFE_HEADERS, UploadError};
 
 use super::AppState;
 use super::responses::{error_response, with_status};
+use crate::connections::OpenConnection;
 
 /// Time that the next chunk of an upload may take.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -55,6 +56,10 @@ pub(super) async fn upload(
         Ok(owner) => owner,
         Err(error) => return error_response(error.into()),
     };
+    // The URL is a credential of its owner.
+    if let Some(connection) = head.extensions.get::<OpenConnection>() {
+        connection.sign_in(&owner);
+    }
     let address = app.client_address(&head.headers, &head.extensions);
     let caller = Some(Caller::user(owner));
     let client = ClientInfo { caller, address, ..ClientInfo::default() };

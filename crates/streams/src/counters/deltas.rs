@@ -137,8 +137,8 @@ impl CounterChanges {
         Ok(())
     }
 
-    /// An upload that is complete is not pending, and one that is gone takes no bytes, whoever removed
-    /// it. What was never charged is not released.
+    /// A completed upload is not pending, and a removed one takes no bytes. What was never charged is
+    /// not released.
     fn release_upload(&mut self, change: &Change) -> Result<()> {
         let Images { old: Some(old), new } = Images::<Upload>::of(change)? else { return Ok(()) };
         let Some(bytes) = old.charged_bytes else { return Ok(()) };

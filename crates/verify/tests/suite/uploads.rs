@@ -38,7 +38,9 @@ async fn charges_that_are_missing_or_wrong_are_found_and_repaired() {
         town.put(&count("bo", UserCount::MediaBytes, wrong_bytes)).await;
         town.put(&count("bo", UserCount::PendingUploads, wrong_pending)).await;
         let found = [format!("{bytes} {wrong_bytes}"), format!("{pending} {wrong_pending}")];
-        assert_eq!(lines(&town.check().await), found);
+        // A surplus might be expired uploads, unless those have been deleted.
+        let report = town.sweeping_verifier().check().await.unwrap();
+        assert_eq!(lines(&report), found);
         assert_eq!(town.repair_all().await, 2);
         assert_eq!(counted(&town, "MEDIA_BYTES").await, Some(741));
         assert_eq!(counted(&town, "PENDING_UPLOADS").await, Some(1));

@@ -38,7 +38,7 @@ async fn a_post_accepts_only_files_of_its_author() {
     }
     let twice = posts.create(&ana, &showing(vec![mine.clone(), mine.clone()]), None).await;
     assert_eq!(twice.unwrap_err().code(), Code::BadRequest);
-    assert!(town.rows("USER#ana", "COUNTER#").await.is_empty(), "nothing was written");
+    assert!(town.rows("USER#ana", "COUNTER#POSTS").await.is_empty(), "nothing was written");
     let meant = super::uploaded_for(&town, "ana", MediaUse::Post).await;
     town.post_as("ana", showing(vec![mine, meant])).await;
 }
