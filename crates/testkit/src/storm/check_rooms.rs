@@ -99,7 +99,8 @@ async fn by_one(
         Some(_) => read == known,
         None => fits(seat, known, stored, arrivals),
     };
-    let refused = room.refused.get(me).filter(|_| !is_active).copied().unwrap_or_default();
+    let refused = room.refused.get(me).filter(|_| !is_active).max(room.doubted.get(me));
+    let refused = refused.copied().unwrap_or_default();
     assert!(
         fits || read > known && read <= refused,
         "{me} has read up to {known} and was refused up to {refused}; it says {read}, after {arrivals:?}"

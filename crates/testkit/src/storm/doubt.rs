@@ -23,6 +23,13 @@ pub(super) fn doubt(model: &mut TownModel, me: &UserId, step: &StormStep) {
         }
         StormStep::Act(UserAction::Mute(other, _))
         | StormStep::Pursuit(FeatureAction::SwitchOff(other, _)) => disturb(model, other, me),
+        StormStep::Pursuit(FeatureAction::ReadRoom(room, message)) => {
+            if let Some(room) = model.features.rooms.get_mut(room) {
+                let seq = room.seq_of(message);
+                let doubted = room.doubted.entry(me.clone()).or_default();
+                *doubted = (*doubted).max(seq);
+            }
+        }
         StormStep::Act(UserAction::Suspend(other)) => {
             model.suspended.push(other.clone());
             model.sanctioned.insert(other.clone());

@@ -68,6 +68,9 @@ pub(crate) struct RoomModel {
     /// The furthest read positions that were requested and refused. A user who is suspended between the
     /// write and the answer is refused, although the position was written.
     pub(crate) refused: BTreeMap<UserId, u64>,
+    /// The furthest read positions whose request had no answer, and was refused when it was repeated: the
+    /// message may have expired since.
+    pub(crate) doubted: BTreeMap<UserId, u64>,
 }
 
 impl RoomModel {
