@@ -62,8 +62,8 @@ fn owner(item: &Item) -> Option<roundtable_model::Result<UserId>> {
 
 #[boxed]
 impl Accounts {
-    /// Fails once the caller's session has ended or their API key was revoked. Tokens of another issuer
-    /// last until they expire.
+    /// Fails once the caller's session has ended or their API key was revoked. Those who
+    /// signed in elsewhere have no session, and pass.
     pub async fn check_credential(&self, caller: &Caller) -> Result<(), AccountError> {
         let (core, user) = (self.context.core(), &caller.user_id);
         match &caller.credential {

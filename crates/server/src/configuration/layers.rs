@@ -24,7 +24,8 @@ const TOP_LEVEL_KEYS: [&str; 6] =
 /// The endings of limits and times, with which nothing works if they are zero.
 const LIMIT_SUFFIXES: [&str; 7] =
     ["-max", "-seconds", "-days", "-burst", "-per-minute", "-per-hour", "-at-once"];
-/// Those that may be zero: without a time to finish, HSTS, walks, promotion, or experience.
+/// Those that may be zero: without a time to finish, HSTS, walks, promotion, experience, invitations of
+/// users, live connections, or directives.
 const ZERO_KEYS: [&str; 10] = [
     "http.drain-seconds",
     "http.tls.hsts-seconds",
@@ -337,9 +338,9 @@ mod tests {
             let layers = Layers::new().environment(variables(&[(&name, "1000000")])).unwrap();
             assert!(layers.check_limits().is_ok(), "{name}");
         }
-        let file = file("[live]\nconnections-max = 0\n");
+        let file = file("[live]\nsubscriptions-max = 0\n");
         let error = error_of(Layers::new().file(file.path()));
-        assert!(error.starts_with("live.connections-max: expected 1 or more"), "{error}");
+        assert!(error.starts_with("live.subscriptions-max: expected 1 or more"), "{error}");
         for key in ZERO_KEYS {
             let layers = Layers::new().flag("--flag", key, Some("0")).unwrap();
             assert!(Configuration::read(layers).is_ok(), "{key}");

@@ -10,13 +10,14 @@ use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use parking_lot::Mutex;
 use reqwest::StatusCode;
-use roundtable_server::OidcSettings;
+use roundtable_server::{Configuration, OidcSettings};
 use roundtable_table::ManualClock;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::test_server::{PASSWORD, TestServer, code, configuration};
+use crate::websocket_client::WebSocketClient;
 
 const NOW_SECONDS: u64 = 1_800_000_000;
 const AUDIENCE: &str = "the-round-table";
@@ -95,12 +96,17 @@ impl OidcFixture {
 
     /// The same before Ana has linked her identity.
     async fn without_identity() -> Self {
+        Self::configured(|_| {}).await
+    }
+
+    async fn configured(change: impl FnOnce(&mut Configuration)) -> Self {
         let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
         let issuer = Issuer::start(&key).await;
         let clock = Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000));
         let mut all = configuration(data.path());
         let (url, audience) = (issuer.url.clone(), AUDIENCE.to_owned());
         all.process.sign_in.oidc = Some(OidcSettings { issuer: url, audience, jwks_url: None });
+        change(&mut all);
         let server = TestServer::start(all, clock.clone()).await;
         let own = server.sign_up("ana").await;
         Self { key, issuer, clock, server, own, _data: data }
@@ -193,6 +199,19 @@ async fn an_identity_is_its_issuer_and_subject() {
         let error = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
         assert_eq!((status, code(&response)), error, "{claims}: {response}");
     }
+    fixture.server.stop().await;
+}
+
+/// Nothing tells a connection that its identity was unlinked, so it ends as one with a token of the server.
+#[tokio::test]
+async fn a_connection_does_not_last_as_long_as_a_token_of_the_issuer() {
+    let fixture = OidcFixture::configured(|all| all.process.sign_in.token_seconds = 1).await;
+    let claims = fixture.claims();
+    assert_eq!(fixture.link(&claims, PASSWORD).await["data"]["linkIdentity"], true);
+    let token = fixture.key.sign(&claims);
+    let mut socket = WebSocketClient::connect_as(&fixture.server, &token).await;
+    assert_eq!(socket.close_code().await, 4403);
+    assert!(fixture.accepts_as_ana(&token).await, "until its identity is unlinked");
     fixture.server.stop().await;
 }
 

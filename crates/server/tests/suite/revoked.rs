@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::store_outage::Store;
+use crate::store_probes::{Gatekeeper, on_dynamodb};
 use crate::test_server::{PASSWORD, TestServer, configuration};
 use crate::websocket_client::{WebSocketClient, subscribe};
 
@@ -125,6 +126,24 @@ async fn an_event_stream_ends_with_its_session() {
     server.ask(Some(&token), "mutation { logout }").await;
     assert_eq!(response.text().await.unwrap(), "", "so that the client reconnects, in vain");
     assert_eq!(open().await.status(), reqwest::StatusCode::UNAUTHORIZED);
+    server.stop().await;
+}
+
+/// A client that cannot be checked is not signed out: it reconnects with the same token.
+#[tokio::test]
+async fn a_store_that_fails_signs_nobody_out() {
+    let (store, data) = (Store::start().await, tempfile::tempdir().unwrap());
+    let gatekeeper = Gatekeeper::before(&store).await;
+    let all = on_dynamodb(&data, &gatekeeper.url);
+    let server = TestServer::start(all, Arc::new(SystemClock)).await;
+    let token = server.sign_up("ana").await;
+    let mut socket = WebSocketClient::connect_as(&server, &token).await;
+    gatekeeper.deny(Some("GetItem"));
+    socket.send_message(&subscribe("1", NEW_POSTS)).await;
+    let unchecked = "your credential cannot be checked at the moment; reconnect";
+    assert_eq!(close_reason(&mut socket).await, (1013, unchecked.into()));
+    gatekeeper.deny(None);
+    WebSocketClient::connect_as(&server, &token).await;
     server.stop().await;
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -27,9 +28,11 @@ use crate::store_outage::Store;
 use crate::test_server::{TestServer, configuration, read};
 
 /// Denies operations of DynamoDB's API, and passes all others on.
-struct Gatekeeper {
-    url: String,
+pub(crate) struct Gatekeeper {
+    pub(crate) url: String,
     denied: Arc<Mutex<Option<&'static str>>>,
+    /// The number of denied requests.
+    denials: Arc<AtomicUsize>,
 }
 
 #[derive(Clone)]
@@ -37,21 +40,24 @@ struct Gate {
     store: String,
     client: reqwest::Client,
     denied: Arc<Mutex<Option<&'static str>>>,
+    denials: Arc<AtomicUsize>,
 }
 
 impl Gatekeeper {
-    async fn before(store: &Store) -> Self {
+    pub(crate) async fn before(store: &Store) -> Self {
         let denied: Arc<Mutex<Option<&'static str>>> = Arc::default();
+        let denials: Arc<AtomicUsize> = Arc::default();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let gate = Gate { store: store.url.clone(), client, denied: Arc::clone(&denied) };
+        let (store, counted) = (store.url.clone(), Arc::clone(&denials));
+        let gate = Gate { store, client, denied: Arc::clone(&denied), denials: counted };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().fallback(pass).with_state(gate);
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { url, denied }
+        Self { url, denied, denials }
     }
 
-    fn deny(&self, operation: Option<&'static str>) {
+    pub(crate) fn deny(&self, operation: Option<&'static str>) {
         *self.denied.lock() = operation;
     }
 }
@@ -61,6 +67,7 @@ async fn pass(State(gate): State<Gate>, headers: HeaderMap, body: Bytes) -> Resp
     let operation = target.rsplit('.').next().unwrap();
     let is_denied = *gate.denied.lock() == Some(operation);
     if is_denied {
+        gate.denials.fetch_add(1, Ordering::Relaxed);
         let error = format!(
             r#"{{"__type":"com.amazon.coral.service#AccessDeniedException",
                 "Message":"arn:aws:iam::123456789012:user/town may not perform dynamodb:{operation}"}}"#
@@ -78,7 +85,7 @@ async fn pass(State(gate): State<Gate>, headers: HeaderMap, body: Bytes) -> Resp
     (status, [("content-type", kind)], answer.bytes().await.unwrap()).into_response()
 }
 
-fn on_dynamodb(data: &TempDir, url: &str) -> Configuration {
+pub(crate) fn on_dynamodb(data: &TempDir, url: &str) -> Configuration {
     let mut all = configuration(data.path());
     all.process.store.kind = StoreKind::Dynamodb;
     all.process.store.endpoint = Some(url.to_owned());
@@ -165,6 +172,24 @@ async fn a_table_that_stops_working_is_named_until_it_works_again() {
     }
     gatekeeper.deny(None);
     assert_eq!(problems(&server, true).await, Vec::<String>::new());
+    server.stop().await;
+}
+
+/// Strangers may ask for readiness: they do not make the server probe again and again.
+#[tokio::test]
+async fn a_failed_probe_is_not_repeated_for_every_request() {
+    let (store, data) = (Store::start().await, tempfile::tempdir().unwrap());
+    let gatekeeper = Gatekeeper::before(&store).await;
+    let all = on_dynamodb(&data, &gatekeeper.url);
+    let server = TestServer::start(all, Arc::new(SystemClock)).await;
+    gatekeeper.deny(Some("TransactWriteItems"));
+    for _ in 0..50 {
+        assert_eq!(server.get("/readyz").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+    // Each probe makes one for each table.
+    let denials = gatekeeper.denials.load(Ordering::Relaxed);
+    assert!((3..50).contains(&denials), "{denials}");
+    gatekeeper.deny(None);
     server.stop().await;
 }
 

@@ -259,8 +259,8 @@ impl<'a> WebSocketSession<'a> {
         let credential = self.credential.as_ref().map(Secret::expose);
         let identity = self.app.process.authenticator.authenticate(credential, self.address).await;
         identity.map_err(|error| match error.code() {
-            Code::Internal | Code::RateLimited => Some(CloseReason::CredentialUnchecked),
-            _ => Some(CloseReason::CredentialExpired),
+            Code::Unauthenticated => Some(CloseReason::CredentialExpired),
+            _ => Some(CloseReason::CredentialUnchecked),
         })
     }
 
