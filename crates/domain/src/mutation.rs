@@ -244,7 +244,11 @@ impl Context {
                     // refusal; or this attempt has, and its answer was lost.
                     Err(refusal) => match self.earlier_outcome(request).await {
                         Ok(Some(outcome)) => return replay(outcome).await,
-                        Ok(None) | Err(ServiceError::Store(_)) => return Err(refusal),
+                        Ok(None) => return Err(refusal),
+                        // The same request may have succeeded: this refusal is not certain.
+                        Err(ServiceError::Store(roundtable_model::Error::Table(source))) => {
+                            return Err(ServiceError::OutcomeUnknown { source }.into());
+                        }
                         Err(error) => return Err(error.into()),
                     },
                 }

@@ -57,9 +57,10 @@ impl Note {
     }
 
     fn name_becomes_title(item: &mut Attributes) -> Result<(), InvalidField> {
-        if let Some(name) = item.remove("name") {
-            item.insert("title".into(), name);
-        }
+        let reason = || InvalidValue::new("a name", "none");
+        let name = item.remove("name");
+        let name = name.ok_or_else(|| InvalidField { field: "title", reason: reason() })?;
+        item.insert("title".into(), name);
         Ok(())
     }
 }
@@ -248,7 +249,7 @@ async fn a_rekey_of_an_older_item_stores_the_current_shape() {
         town.table().update(rekey(&before, &after).unwrap()).await.unwrap();
         let read = town.table().get(Get::new(Note::at(&after.user_id)).strong()).await.unwrap();
         let (stored, expected) = (read.item.unwrap(), Note { version: 4, ..after }.item());
-        for (name, value) in expected.iter() {
+        for (name, value) in &expected {
             assert_eq!(stored.get(name), Some(value), "{name}");
         }
         assert_eq!(Note::from_item(&stored).unwrap().item(), expected);

@@ -126,7 +126,7 @@ impl Accounts {
         let excess = devices.len().saturating_sub(DEVICES_MAX);
         devices.sort_by_key(|device| device.used_at);
         for device in devices.iter().take(excess) {
-            core.table().delete(Delete::new(device.key())).await.map_err(ServiceError::from)?;
+            core.table().delete(Delete::new(device.key())).await.map_err(ServiceError::of_write)?;
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ impl Quests {
         let any = !steps.is_empty();
         if any {
             let deletes = steps.iter().map(|step| BatchWrite::Delete(step.key().into())).collect();
-            core.table().batch_write(deletes).await.map_err(ServiceError::from)?;
+            core.table().batch_write(deletes).await.map_err(ServiceError::of_write)?;
         }
         Ok(any)
     }

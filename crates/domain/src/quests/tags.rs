@@ -33,7 +33,7 @@ pub(super) async fn clear(
     let found = core.tag_refs(tags, shards, &EntityKind::Quest, &id).get().await?;
     for reference in found.into_iter().flatten() {
         let deletes = vec![BatchWrite::Delete(reference.key().into())];
-        core.table().batch_write(deletes).await?;
+        core.table().batch_write(deletes).await.map_err(ServiceError::of_write)?;
     }
     Ok(())
 }

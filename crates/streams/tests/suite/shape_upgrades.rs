@@ -9,7 +9,8 @@ use roundtable_model::table::{
     SharedBackend, Table, TableDefinition,
 };
 use roundtable_model::{
-    Entity as _, Fields, FromItem as _, InvalidField, Shard, Span, UserId, single_table,
+    Entity as _, Fields, FromItem as _, InvalidField, InvalidValue, Shard, Span, UserId,
+    single_table,
 };
 use roundtable_streams::{JobHandler as _, PageOutcome, Runner, ShapeUpgrader, UpgradeState};
 
@@ -32,9 +33,10 @@ pub struct Pin {
 
 impl Memo {
     fn name_becomes_title(item: &mut Attributes) -> std::result::Result<(), InvalidField> {
-        if let Some(name) = item.remove("name") {
-            item.insert("title".into(), name);
-        }
+        let reason = || InvalidValue::new("a name", "none");
+        let name = item.remove("name");
+        let name = name.ok_or_else(|| InvalidField { field: "title", reason: reason() })?;
+        item.insert("title".into(), name);
         Ok(())
     }
 }
