@@ -30,6 +30,12 @@ pub(super) fn doubt(model: &mut TownModel, me: &UserId, step: &StormStep) {
                 *doubted = (*doubted).max(seq);
             }
         }
+        StormStep::Pursuit(FeatureAction::Say { room, .. }) => {
+            // The message may have been swept since, and its number is not known.
+            if let Some(room) = model.features.rooms.get_mut(room) {
+                room.doubted.insert(me.clone(), u64::MAX);
+            }
+        }
         StormStep::Act(UserAction::Suspend(other)) => {
             model.suspended.push(other.clone());
             model.sanctioned.insert(other.clone());
