@@ -245,7 +245,9 @@ impl Engine {
         let (reply, answer) = oneshot::channel();
         let requests = self.0.requests.as_ref().ok_or_else(|| closed(false))?;
         let queued = QueuedRequest { request: request(reply), is_essential: is_essential() };
-        requests.send(queued).map_err(|_| closed(false))?;
+        if !requests.send(queued) {
+            return Err(closed(false));
+        }
         // A writer that ended may have written the request before.
         answer.await.map_err(|_| closed(true))?
     }

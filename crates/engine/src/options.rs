@@ -10,6 +10,7 @@ use crate::disk::Disk;
 
 /// Options for opening an engine. The defaults suit a server.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Bytes of writes after which a run is moved to the tree. Up to five times as much may be in

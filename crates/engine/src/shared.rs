@@ -147,6 +147,13 @@ impl SharedState {
         self.view.pending_bytes() >= self.options.memtable_bytes.saturating_mul(4)
     }
 
+    /// Tells operators of damage in the log, at which all readers of the stream get stuck.
+    pub(crate) fn note_damage(&self, error: &Error) {
+        if let Error::Damaged { .. } = error {
+            let _ = self.damage.set(error.to_string());
+        }
+    }
+
     /// Returns why writes have stopped or are refused for now, as an error.
     pub(crate) fn refusal(&self) -> Option<Error> {
         if let Some(reason) = self.stopped() {

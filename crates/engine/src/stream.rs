@@ -140,18 +140,11 @@ fn page(
             }
             !is_full && scanned < RECORDS_MAX
         };
-        match shared.recent.after(after, entry.number, read.limit) {
-            Some(records) => {
-                records.iter().all(|record| take(record));
-            }
-            None => {
-                let scanned = shared.log.read_after(after, &mut |record| take(&record));
-                if let Err(damage @ Error::Damaged { .. }) = &scanned {
-                    // All readers will get stuck here: operators have to know.
-                    let _ = shared.damage.set(damage.to_string());
-                }
-                scanned?;
-            }
+        if let Some(records) = shared.recent.after(after, entry.number, read.limit) {
+            records.iter().all(|record| take(record));
+        } else {
+            let scanned = shared.log.read_after(after, &mut |record| take(&record));
+            scanned.inspect_err(|error| shared.note_damage(error))?;
         }
     }
     if has_gap {

@@ -247,7 +247,9 @@ pub(crate) fn send_request<T>(
     let (reply, answer) = oneshot::channel();
     let queued = QueuedRequest { request: request(reply), is_essential: true };
     let requests = requests.upgrade().ok_or_else(closed)?;
-    requests.send(queued).map_err(|_| closed())?;
+    if !requests.send(queued) {
+        return Err(closed());
+    }
     // Only a stepped writer has something left to do here.
     while requests.step() {}
     // The engine may close while this waits.

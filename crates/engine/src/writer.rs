@@ -2,7 +2,7 @@
 //! publishes the group, then replies.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, SendError, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -45,8 +45,9 @@ pub(crate) struct WriterQueue {
 }
 
 impl WriterQueue {
-    pub(crate) fn send(&self, request: QueuedRequest) -> Result<(), SendError<QueuedRequest>> {
-        self.sender.send(request)
+    /// Queues a request; returns whether the writer still takes some.
+    pub(crate) fn send(&self, request: QueuedRequest) -> bool {
+        self.sender.send(request).is_ok()
     }
 
     /// Commits the queued requests as a group, if there is no thread that does. Returns whether there

@@ -125,7 +125,8 @@ fn half_open_requests_leave_descriptors_for_the_store() {
         stream
     };
     let half_open: Vec<_> = (0..400).map(open_one).collect();
-    until("they are accepted", || ana.metric("roundtable_http_connections") >= 150);
+    // Of all connections, half may be anonymous ones of one network.
+    until("they are accepted", || ana.metric("roundtable_http_connections") >= 90);
     let text = "x".repeat(10_000);
     let post = format!(
         "mutation {{ createPost(input: {{ content: \"{text}\", contentType: text }}) {{ id }} }}"

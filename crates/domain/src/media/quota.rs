@@ -16,6 +16,7 @@ use crate::{Context, ServiceError};
 
 /// The limits on the uploads of one user.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "they have the names of the settings")]
 pub(super) struct UploadLimits {
     image_bytes_max: u64,
     video_bytes_max: u64,
