@@ -1,9 +1,11 @@
-//! Slots for connections. One network has a part of them. Connections of signed-in clients keep theirs; when
-//! all are taken, a new connection gets that of an anonymous one, so that strangers never shut out users.
+//! Slots for connections. The anonymous ones of a network have a part of them. When all are taken, a new
+//! connection gets the slot of an anonymous one, or else of the account that has most, but never the only one
+//! of an account: so neither strangers nor a few accounts shut out users.
 //!
 //! A new connection is anonymous as well, until it has shown a credential. It is the last to be displaced.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,17 +15,29 @@ use tokio::sync::watch;
 
 use crate::client_key::ClientNetwork;
 
-/// A network may have this part of the slots at most, whatever is configured.
+/// The anonymous connections of a network may have this part of the slots at most, whatever is configured.
 const NETWORK_SHARE: usize = 2;
+/// The connections of one account, on all its networks, are this part of all, at least and at most so many;
+/// further ones count as anonymous.
+const ACCOUNT_SHARE: usize = 128;
+const ACCOUNT_CONNECTIONS_MIN: usize = 8;
+const ACCOUNT_CONNECTIONS_MAX: usize = 64;
+/// So many of the oldest slots are searched for one with nothing under way: others wait meanwhile.
+const SEARCHED_MAX: usize = 256;
 
 /// The most slots that are taken, in total and by one client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotMaxima {
     pub(crate) all: usize,
-    /// Of one network; those of its accounts included.
+    /// Anonymous ones of one network. A school has many accounts on one.
     pub(crate) network: usize,
     /// Of one account.
     pub(crate) account: usize,
+}
+
+/// Returns how many of all connections one account may have.
+pub(crate) fn account_connections_max(connections_max: usize) -> usize {
+    (connections_max / ACCOUNT_SHARE).clamp(ACCOUNT_CONNECTIONS_MIN, ACCOUNT_CONNECTIONS_MAX)
 }
 
 #[derive(Clone, Debug)]
@@ -36,19 +50,26 @@ pub(crate) struct ConnectionSlots {
 struct SlotState {
     taken: usize,
     opened: u64,
-    networks: HashMap<ClientNetwork, usize>,
-    accounts: HashMap<UserId, usize>,
-    /// Those that may be displaced, oldest first.
-    anonymous: BTreeMap<u64, AnonymousSlot>,
-    /// Those that are kept; without an account, it is another process of the installation.
-    kept: HashMap<u64, Option<UserId>>,
+    /// All but those of other processes of the installation. The oldest has the lowest number.
+    slots: HashMap<u64, DisplaceableSlot>,
+    groups: HashMap<SlotGroup, BTreeSet<u64>>,
 }
 
 #[derive(Debug)]
-struct AnonymousSlot {
+struct DisplaceableSlot {
     network: Option<ClientNetwork>,
+    /// `None` while it is anonymous.
+    account: Option<UserId>,
     under_way: Arc<AtomicUsize>,
     displaced: watch::Sender<bool>,
+}
+
+/// Slots of which one is given to a new connection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum SlotGroup {
+    Anonymous,
+    AnonymousNetwork(ClientNetwork),
+    Account(UserId),
 }
 
 /// The slot of one connection, until this is dropped.
@@ -56,7 +77,6 @@ struct AnonymousSlot {
 pub(crate) struct ConnectionSlot {
     slots: ConnectionSlots,
     number: u64,
-    network: Option<ClientNetwork>,
     under_way: Arc<AtomicUsize>,
     displaced: watch::Receiver<bool>,
 }
@@ -68,10 +88,8 @@ pub(crate) struct SlotWork(Arc<AtomicUsize>);
 /// The limit that leaves no slot for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlotLimitReached {
-    /// Signed-in clients have all slots.
+    /// Accounts with one connection each have all slots.
     All,
-    /// Those of the network have all slots of it.
-    Network,
     Account,
 }
 
@@ -88,50 +106,84 @@ impl ConnectionSlots {
         network: Option<ClientNetwork>,
     ) -> Result<ConnectionSlot, SlotLimitReached> {
         let mut state = self.state.lock();
-        let of_network = network.and_then(|network| state.networks.get(&network).copied());
-        if of_network.unwrap_or(0) >= self.maxima.network {
-            state.displace(|slot| slot.network == network).ok_or(SlotLimitReached::Network)?;
-        } else if state.taken >= self.maxima.all {
-            state.displace(|_| true).ok_or(SlotLimitReached::All)?;
+        let of_network = network.map(SlotGroup::AnonymousNetwork);
+        let full_network =
+            of_network.filter(|network| state.slots_of(network) >= self.maxima.network);
+        if full_network.is_some() || state.taken >= self.maxima.all {
+            let group = full_network.or_else(|| state.group_to_displace());
+            group.and_then(|group| state.displace(&group)).ok_or(SlotLimitReached::All)?;
         }
         let (sender, displaced) = watch::channel(false);
         let (number, under_way) = (state.opened, Arc::<AtomicUsize>::default());
         state.opened += 1;
         state.taken += 1;
-        if let Some(network) = network {
-            *state.networks.entry(network).or_default() += 1;
-        }
-        let slot = AnonymousSlot { network, under_way: Arc::clone(&under_way), displaced: sender };
-        state.anonymous.insert(number, slot);
+        let (account, of_slot) = (None, Arc::clone(&under_way));
+        let slot = DisplaceableSlot { network, account, under_way: of_slot, displaced: sender };
+        state.insert(number, slot);
         drop(state);
-        Ok(ConnectionSlot { slots: self.clone(), number, network, under_way, displaced })
+        Ok(ConnectionSlot { slots: self.clone(), number, under_way, displaced })
     }
 }
 
 impl SlotState {
-    /// Frees the slot of the oldest anonymous connection that has nothing under way, or else of the oldest.
-    fn displace(&mut self, is_candidate: impl Fn(&AnonymousSlot) -> bool) -> Option<()> {
-        let candidates = || self.anonymous.iter().filter(|(_, slot)| is_candidate(slot));
-        let mut idle = candidates().filter(|(_, slot)| slot.under_way.load(Ordering::Relaxed) == 0);
-        let number = *idle.next().or_else(|| candidates().next())?.0;
-        let slot = self.anonymous.remove(&number)?;
-        self.free(slot.network);
+    fn slots_of(&self, group: &SlotGroup) -> usize {
+        self.groups.get(group).map_or(0, BTreeSet::len)
+    }
+
+    fn insert(&mut self, number: u64, slot: DisplaceableSlot) {
+        for group in slot.groups() {
+            self.groups.entry(group).or_default().insert(number);
+        }
+        self.slots.insert(number, slot);
+    }
+
+    fn remove(&mut self, number: u64) -> Option<DisplaceableSlot> {
+        let slot = self.slots.remove(&number)?;
+        for group in slot.groups() {
+            let Some(numbers) = self.groups.get_mut(&group) else { continue };
+            numbers.remove(&number);
+            if numbers.is_empty() {
+                self.groups.remove(&group);
+            }
+        }
+        Some(slot)
+    }
+
+    /// Returns the anonymous slots, or else those of the account that has most, if it has several.
+    fn group_to_displace(&self) -> Option<SlotGroup> {
+        if self.groups.contains_key(&SlotGroup::Anonymous) {
+            return Some(SlotGroup::Anonymous);
+        }
+        // All are looked at once for each connection that signs in: before it does, it is anonymous.
+        let several = self.groups.iter().filter(|(_, numbers)| numbers.len() > 1);
+        let most = several.max_by_key(|(_, numbers)| (numbers.len(), Reverse(numbers.first())));
+        most.map(|(group, _)| group.clone())
+    }
+
+    /// Frees the oldest slot of a group that has nothing under way, or else the oldest.
+    fn displace(&mut self, group: &SlotGroup) -> Option<()> {
+        let numbers = self.groups.get(group)?;
+        let mut searched = numbers.iter().take(SEARCHED_MAX);
+        let is_idle = |number: &&u64| self.slots.get(number).is_some_and(DisplaceableSlot::is_idle);
+        let number = *searched.find(is_idle).or_else(|| numbers.first())?;
+        let slot = self.remove(number)?;
+        self.taken -= 1;
         slot.displaced.send_replace(true);
         Some(())
     }
-
-    fn free(&mut self, network: Option<ClientNetwork>) {
-        self.taken -= 1;
-        if let Some(network) = network {
-            decrement(&mut self.networks, &network);
-        }
-    }
 }
 
-fn decrement<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) {
-    match counts.get_mut(key) {
-        Some(count) if *count > 1 => *count -= 1,
-        _ => drop(counts.remove(key)),
+impl DisplaceableSlot {
+    fn groups(&self) -> impl Iterator<Item = SlotGroup> + use<> {
+        let groups = match &self.account {
+            Some(account) => [Some(SlotGroup::Account(account.clone())), None],
+            None => [Some(SlotGroup::Anonymous), self.network.map(SlotGroup::AnonymousNetwork)],
+        };
+        groups.into_iter().flatten()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -140,30 +192,27 @@ impl ConnectionSlot {
     pub(crate) fn keep_for(&self, account: &UserId) -> Result<(), SlotLimitReached> {
         let mut state = self.slots.state.lock();
         // Displaced, or kept already: one connection may carry several accounts.
-        if !state.anonymous.contains_key(&self.number) {
+        if state.slots.get(&self.number).is_none_or(|slot| slot.account.is_some()) {
             return Ok(());
         }
-        let own = state.accounts.get(account).copied().unwrap_or(0);
-        if own >= self.slots.maxima.account {
+        if state.slots_of(&SlotGroup::Account(account.clone())) >= self.slots.maxima.account {
             return Err(SlotLimitReached::Account);
         }
-        state.accounts.insert(account.clone(), own + 1);
-        state.anonymous.remove(&self.number);
-        state.kept.insert(self.number, Some(account.clone()));
+        if let Some(slot) = state.remove(self.number) {
+            let account = Some(account.clone());
+            state.insert(self.number, DisplaceableSlot { account, ..slot });
+        }
         Ok(())
     }
 
-    /// Keeps the slot for another process of the installation.
+    /// Keeps the slot for another process of the installation. It is never displaced.
     pub(crate) fn keep(&self) {
-        let mut state = self.slots.state.lock();
-        if state.anonymous.remove(&self.number).is_some() {
-            state.kept.insert(self.number, None);
-        }
+        drop(self.slots.state.lock().remove(self.number));
     }
 
     /// Ends when another connection has got this slot.
     pub(crate) async fn displaced(&self) {
-        // The sender is dropped when the slot is kept.
+        // The sender is dropped when the slot is kept for another process.
         if self.displaced.clone().wait_for(|displaced| *displaced).await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -184,14 +233,10 @@ impl Drop for SlotWork {
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut state = self.slots.state.lock();
-        if let Some(account) = state.kept.remove(&self.number) {
-            if let Some(account) = account {
-                decrement(&mut state.accounts, &account);
-            }
-        } else if state.anonymous.remove(&self.number).is_none() {
-            return;
+        drop(state.remove(self.number));
+        if !*self.displaced.borrow() {
+            state.taken -= 1;
         }
-        state.free(self.network);
     }
 }
 
@@ -229,12 +274,12 @@ mod tests {
         assert!(![&ana, &first, &third, &new].into_iter().any(is_displaced));
         drop((ana, first, second, third, new));
         let state = slots.state.lock();
-        let left = (state.taken, state.networks.len(), state.accounts.len(), state.kept.len());
-        assert_eq!(left, (0, 0, 0, 0), "nothing is kept for connections that have ended");
+        let left = (state.taken, state.slots.len(), state.groups.len());
+        assert_eq!(left, (0, 0, 0), "nothing is kept for connections that have ended");
     }
 
     #[test]
-    fn signed_in_connections_are_not_displaced() {
+    fn the_only_connection_of_an_account_is_not_displaced() {
         let slots = slots(2, 9, 9);
         let open = |last| slots.enter(network(last));
         let [ana, bo] = [1, 2].map(|last| open(last).unwrap());
@@ -245,6 +290,40 @@ mod tests {
         assert!(open(3).is_ok());
     }
 
+    /// 40 accounts once held all connections for as long as they liked.
+    #[test]
+    fn the_account_that_has_most_makes_room() {
+        let slots = slots(6, 9, 9);
+        let open = |account: &str| {
+            let slot = slots.enter(None).unwrap();
+            slot.keep_for(&user(account)).unwrap();
+            slot
+        };
+        let held = ["ana", "bo", "bo", "cy", "cy", "cy"].map(open);
+        let displaced = || held.each_ref().map(is_displaced);
+        let work = [held[3].work(), held[4].work()];
+        let _first = open("di");
+        assert_eq!(displaced(), [false, false, false, false, false, true], "the idle one");
+        drop(work);
+        let _second = open("ed");
+        assert_eq!(displaced(), [false, true, false, false, false, true], "the oldest of two each");
+        let _busy = [held[3].work(), held[4].work()];
+        let _third = open("flo");
+        assert_eq!(displaced(), [false, true, false, true, false, true], "they are all busy");
+        assert_eq!(slots.enter(None).unwrap_err(), SlotLimitReached::All, "each has one");
+    }
+
+    #[test]
+    fn other_processes_of_the_installation_are_not_displaced() {
+        let slots = slots(2, 9, 9);
+        let workers = [(); 2].map(|()| slots.enter(None).unwrap());
+        workers.iter().for_each(ConnectionSlot::keep);
+        assert_eq!(slots.enter(None).unwrap_err(), SlotLimitReached::All);
+        assert!(!workers.iter().any(is_displaced));
+        drop(workers);
+        assert_eq!(slots.state.lock().taken, 0);
+    }
+
     #[test]
     fn a_network_displaces_its_own() {
         let slots = slots(10, 2, 9);
@@ -252,10 +331,21 @@ mod tests {
         let [first, second] = [(); 2].map(|()| slots.enter(network(1)).unwrap());
         let third = slots.enter(network(1)).unwrap();
         assert!(is_displaced(&first) && !is_displaced(&other));
-        second.keep_for(&user("ana")).unwrap();
-        third.keep_for(&user("bo")).unwrap();
-        assert_eq!(slots.enter(network(1)).unwrap_err(), SlotLimitReached::Network);
-        assert!(slots.enter(None).is_ok(), "a proxy of the installation");
+        let proxies = [(); 3].map(|()| slots.enter(None).unwrap());
+        assert!(![&other, &second, &third].into_iter().chain(&proxies).any(is_displaced));
+    }
+
+    /// 8 accounts once shut out all others of their school.
+    #[test]
+    fn the_accounts_of_a_network_do_not_count_for_it() {
+        let slots = slots(10, 2, 9);
+        let pupils = ["ana", "bo", "cy", "di"].map(|account| {
+            let slot = slots.enter(network(1)).unwrap();
+            slot.keep_for(&user(account)).unwrap();
+            slot
+        });
+        let [first, second] = [(); 2].map(|()| slots.enter(network(1)).unwrap());
+        assert!(![&first, &second].into_iter().chain(&pupils).any(is_displaced));
     }
 
     #[test]
@@ -267,6 +357,11 @@ mod tests {
         assert!(first.keep_for(&user("ana")).is_ok(), "it has its slot already");
         drop(first);
         assert!(second.keep_for(&user("ana")).is_ok());
+    }
+
+    #[test]
+    fn an_account_has_a_small_part_of_the_connections() {
+        assert_eq!([768, 4_000, 10_000].map(account_connections_max), [8, 31, 64]);
     }
 
     #[test]

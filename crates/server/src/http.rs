@@ -31,7 +31,7 @@ use roundtable_interface::ApiError;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::background::panic_text;
-use crate::connection_slots::{ConnectionSlots, SlotMaxima};
+use crate::connection_slots::{ConnectionSlots, SlotMaxima, account_connections_max};
 use crate::connections::ReceiveBudget;
 use crate::descriptors::DescriptorLimit;
 use crate::executor::Executor;
@@ -43,9 +43,6 @@ use self::body_budget::BodyBudget;
 use self::transfer_limits::TransferLimits;
 
 pub(crate) use self::unread_responses::StallSignal;
-
-/// Connections that are kept for one account, on all its networks; further ones may be displaced.
-const ACCOUNT_CONNECTIONS_MAX: usize = 256;
 
 /// State shared by all handlers.
 #[derive(Clone, Debug)]
@@ -78,7 +75,7 @@ impl AppState {
         let connection_slots = ConnectionSlots::new(SlotMaxima {
             all: connections_max,
             network: http.network_connections_max,
-            account: ACCOUNT_CONNECTIONS_MAX,
+            account: account_connections_max(connections_max),
         });
         let live_slots = ConnectionSlots::new(SlotMaxima {
             all: live.connections_max,

@@ -46,10 +46,8 @@ struct DurationHistogram {
 pub(crate) enum DropReason {
     /// Only the descriptors that are reserved for the store were left.
     Descriptors,
-    /// Signed-in clients have all connections.
+    /// Accounts with one connection each have all connections.
     Full,
-    /// Signed-in clients of its network have all connections of it.
-    Network,
     /// Another one has got its place.
     Displaced,
 }
@@ -59,7 +57,6 @@ impl DropReason {
         match self {
             Self::Descriptors => "descriptors",
             Self::Full => "full",
-            Self::Network => "network",
             Self::Displaced => "displaced",
         }
     }
@@ -185,7 +182,7 @@ impl ServerMetrics {
         );
         page.counter(
             "roundtable_live_displaced_connections_total",
-            "Anonymous live connections closed because others needed their place.",
+            "Live connections closed because others needed their place.",
             load(&self.displaced_live_connections),
         );
         page.counter(

@@ -81,9 +81,9 @@ pub struct HttpSettings {
     /// The base of media URLs, by default the address in `listen`, and the issuer of tokens, by
     /// default `roundtable`.
     pub public_url: Option<String>,
-    /// Connections at the same time, WebSockets included. Further ones displace anonymous ones.
+    /// Connections at the same time, WebSockets included. Further ones displace others.
     pub connections_max: usize,
-    /// Connections of one network (an IPv4 address, or 64 bits of an IPv6 address).
+    /// Anonymous connections of one network (an IPv4 address, or 64 bits of an IPv6 address).
     pub network_connections_max: usize,
     /// Seconds that a connection may be idle, or take to send the head of a request. Longer than proxies
     /// keep theirs, so that they never send into one that is closing.
@@ -258,11 +258,11 @@ impl Default for SignInSettings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LiveSettings {
-    /// Live connections at the same time. Further ones displace anonymous ones.
+    /// Live connections at the same time. Further ones displace others.
     pub connections_max: usize,
     /// Live connections of one account.
     pub account_connections_max: usize,
-    /// Live connections of one network.
+    /// Anonymous live connections of one network.
     pub network_connections_max: usize,
     /// The address at which other processes reach this one, if it reads the stream; by default that of
     /// `http.listen`.

@@ -9,7 +9,6 @@ use tokio::sync::Semaphore;
 
 use super::open_connection::OpenConnection;
 use crate::client_key::ClientNetwork;
-use crate::connection_slots::SlotLimitReached;
 use crate::descriptors::DescriptorLimit;
 use crate::http::AppState;
 use crate::metrics::DropReason;
@@ -62,11 +61,7 @@ impl ConnectionAcceptor {
                     let received = self.app.receive_budget.open(network);
                     return Some((stream, OpenConnection::new(peer, slot, received, permit)));
                 }
-                Err(reached) => {
-                    let is_network = reached == SlotLimitReached::Network;
-                    let reason = if is_network { DropReason::Network } else { DropReason::Full };
-                    self.app.metrics.record_dropped_connection(reason);
-                }
+                Err(_) => self.app.metrics.record_dropped_connection(DropReason::Full),
             }
         }
     }

@@ -31,8 +31,13 @@ impl LiveConnection {
         address: Option<IpAddr>,
         extensions: &Extensions,
     ) -> Result<Self, ApiError> {
-        let slot = app.live_slots.enter(Some(ClientNetwork::of(address))).map_err(too_many)?;
-        Ok(Self { slot, connection: extensions.get().cloned() })
+        let connection: Option<OpenConnection> = extensions.get().cloned();
+        // A proxy that does not report the addresses of its clients: they are not one network.
+        let is_proxy = app.process.settings.http.proxies > 0
+            && connection.as_ref().is_some_and(|open| address == Some(open.peer().ip()));
+        let network = (!is_proxy).then(|| ClientNetwork::of(address));
+        let slot = app.live_slots.enter(network).map_err(too_many)?;
+        Ok(Self { slot, connection })
     }
 
     /// Keeps the connection for the account of a client, if it has one.
@@ -74,9 +79,6 @@ impl LiveConnection {
 fn too_many(reached: SlotLimitReached) -> ApiError {
     let problem = match reached {
         SlotLimitReached::All => "too many live connections; try again later",
-        SlotLimitReached::Network => {
-            "this network has too many live connections; close one, or try again later"
-        }
         SlotLimitReached::Account => "this account has too many live connections; close one first",
     };
     ApiError::new(Code::RateLimited, problem)
