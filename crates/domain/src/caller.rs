@@ -15,7 +15,7 @@ pub struct Caller {
     pub credential: CallerCredential,
 }
 
-/// What a caller authenticated with.
+/// The credential that a caller authenticated with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallerCredential {
     SignIn {

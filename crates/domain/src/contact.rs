@@ -9,7 +9,7 @@ use crate::ViewerAccess;
 use crate::account::active_account_check;
 
 impl ViewerAccess {
-    /// Returns the profile of a user whom the viewer may address. Staff also see users who are
+    /// Returns the profile of a user that the viewer may address. Staff also see users who are
     /// suspended or have blocked them, but cannot address them.
     pub(crate) fn addressable(&self, user: &UserId) -> Option<&User> {
         self.visible_user(user)

@@ -1,5 +1,5 @@
-//! Tokens of an external OpenID Connect issuer, which identify a person by issuer and subject. Its keys are fetched when a token names an unknown one,
-//! and cached; without an issuer nothing is fetched.
+//! Tokens of an external OpenID Connect issuer, which identify a person by issuer and subject. Its keys are
+//! fetched when a token names an unknown one, and cached; without an issuer nothing is fetched.
 
 use std::sync::Arc;
 use std::time::Duration;

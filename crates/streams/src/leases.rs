@@ -45,7 +45,7 @@ pub struct Leases {
     table: Table,
     clock: Arc<dyn Clock>,
     config: LeaseConfig,
-    /// Where other processes reach this worker.
+    /// The address at which other processes reach this worker.
     address: Option<String>,
 }
 

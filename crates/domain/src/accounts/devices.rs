@@ -19,7 +19,7 @@ use crate::limits::{DEVICE_DAYS_MAX, DEVICES_MAX, NAME_CHARS_MAX, check_text};
 const DEVICE: &str = "rtd";
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// What a client says about the device that a user signs in on.
+/// A client's description of the device that a user signs in on.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceInput {
     /// The token of an earlier sign-in on this device.

@@ -45,7 +45,7 @@ impl Sink for AccountWakeUps {
         }
     }
 
-    /// What was missed is in the table.
+    /// Missed changes are in the table.
     fn reset(&self, _is_complete: bool) {
         self.0.send_to_all(&());
     }

@@ -1,5 +1,5 @@
-//! Formats of refresh tokens and API keys (device tokens are in `devices.rs`). Each names the item that stores its hash and contains
-//! 256 random bits, so the hashes need no salt.
+//! Formats of refresh tokens and API keys (device tokens are in `devices.rs`). Each names the item that
+//! stores its hash and contains 256 random bits, so the hashes need no salt.
 //!
 //! ```text
 //! refresh token   rtr.{user}.{session}.{session_secret}.{current_secret}

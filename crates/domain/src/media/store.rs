@@ -72,7 +72,7 @@ pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{problem} ({detail})")]
 pub struct MediaStoreProblem {
-    /// What does not work, and what to do about it, for operators. Holds no secrets.
+    /// The problem and its remedy, for operators. Holds no secrets.
     pub problem: String,
     /// For the log.
     pub detail: String,

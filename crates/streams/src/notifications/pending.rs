@@ -41,7 +41,7 @@ pub(super) struct PendingNotification {
 
 /// An entity that calls for notifications.
 pub(super) trait NotificationSource: Entity {
-    /// Whether its notifications stay when it is gone.
+    /// True if its notifications stay when it is gone.
     const IS_LASTING: bool = false;
 
     /// Returns the notifications that it calls for in its current state. `lead_ms` is how long
@@ -195,7 +195,7 @@ impl NotificationSource for ModerationCase {
 }
 
 impl NotificationSource for ApiKey {
-    /// Whoever created a key without its owner could otherwise hide that by revoking it.
+    /// A stranger who created a key in its owner's name could otherwise hide that by revoking it.
     const IS_LASTING: bool = true;
 
     fn pending_notifications(&self, _: u64) -> Vec<PendingNotification> {

@@ -15,7 +15,7 @@ const WINDOWS_READ: usize = 2;
 /// up to 64.
 const PAUSES: u64 = 7;
 
-/// A number of failures that are permitted, and whom they are counted for.
+/// A number of permitted failures, and the subject that they are counted for.
 #[derive(Clone, Debug)]
 pub(super) struct AttemptLimit {
     pub(super) kind: LoginKey,
