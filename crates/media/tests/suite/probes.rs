@@ -23,7 +23,7 @@ async fn a_missing_permission_on_a_bucket_is_named() {
         ("CopyObject", "s3:GetObject and s3:PutObject"),
         ("GetObject", "s3:GetObject"),
         ("ListObjectsV2", "s3:ListBucket"),
-        ("DeleteObject", "s3:DeleteObject"),
+        ("DeleteObjects", "s3:DeleteObject"),
     ] {
         *server.denied.lock().unwrap() = Some(operation);
         let problem = files.probe("one").await.unwrap_err().problem;
