@@ -13,7 +13,7 @@ use roundtable_campaign::{
 };
 
 /// The longest time of one turn of a member.
-const TURN: Duration = Duration::from_secs(120);
+const TURN: Duration = Duration::from_mins(2);
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Parser)]

@@ -30,6 +30,7 @@ impl PanicLog {
     }
 
     /// Returns the first panic, if there was one.
+    #[expect(clippy::unused_self, reason = "panics are recorded only while there is a log")]
     pub(crate) fn first(&self) -> Option<String> {
         PANICS.with_borrow(|panics| panics.as_ref()?.first().cloned())
     }

@@ -30,7 +30,7 @@ const REGION_CODES: [&str; 3] =
 
 #[derive(Clone, Debug)]
 pub struct Bucket {
-    bucket: String,
+    name: String,
     region: String,
     objects: MediaObjects,
     signer: Arc<AmazonS3>,
@@ -55,15 +55,15 @@ impl Bucket {
             builder = builder.with_endpoint(endpoint).with_allow_http(is_plain);
         }
         let store = Arc::new(builder.build().map_err(invalid)?);
-        let (bucket, region) = (bucket.clone(), region.clone());
-        Ok(Self { bucket, region, objects: MediaObjects::new(store.clone()), signer: store })
+        let (name, region) = (bucket.clone(), region.clone());
+        Ok(Self { name, region, objects: MediaObjects::new(store.clone()), signer: store })
     }
 }
 
 impl Bucket {
     /// Says what is wrong with the bucket, and what to do about it.
     fn problem(&self, step: ProbeStep, error: &Error) -> String {
-        let Self { bucket, region, .. } = self;
+        let Self { name, region, .. } = self;
         let permission = match step {
             ProbeStep::Write => "s3:PutObject",
             ProbeStep::Copy => "s3:GetObject and s3:PutObject",
@@ -96,7 +96,7 @@ impl Bucket {
                 "{permission} fails: check the network and `media.s3.endpoint`, and see the log"
             )
         };
-        format!("files: the bucket {bucket} does not work: {advice}")
+        format!("files: the bucket {name} does not work: {advice}")
     }
 }
 

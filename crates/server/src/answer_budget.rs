@@ -196,7 +196,7 @@ mod tests {
     fn client(name: Option<&str>, last: u8) -> ClientShares {
         let caller = name.map(|name| Caller::user(name.parse().unwrap()));
         let address = Some(IpAddr::from([192, 0, 2, last]));
-        ClientShares::of(&ClientInfo { caller, address, ..ClientInfo::default() })
+        ClientShares::of(&ClientInfo { caller, address })
     }
 
     /// An account in a network of its own.

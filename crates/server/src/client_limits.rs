@@ -79,7 +79,7 @@ mod tests {
 
     fn client(name: Option<&str>, address: &str) -> ClientInfo {
         let caller = name.map(|name| Caller::user(name.parse().unwrap()));
-        ClientInfo { caller, address: Some(address.parse().unwrap()), ..ClientInfo::default() }
+        ClientInfo { caller, address: Some(address.parse().unwrap()) }
     }
 
     #[test]

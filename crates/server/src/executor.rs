@@ -211,7 +211,7 @@ impl Executor {
     async fn last_answers(&self) {
         self.shutdown.clone().triggered().await;
         let drain = Duration::from_secs(self.process.settings.http.drain_seconds);
-        sleep(drain - LAST_ANSWERS.min(drain / 4)).await;
+        sleep(drain.saturating_sub(LAST_ANSWERS.min(drain / 4))).await;
     }
 
     /// Counts a request, parses and checks it, and the transport's policy for it. A document that is new

@@ -85,7 +85,7 @@ impl Server {
         let (trigger, shutdown) = ShutdownTrigger::new();
         let app = AppState::new(process, shutdown, descriptors)?;
         let router = http::router(app.clone());
-        let connections = ConnectionListener { router, app, tls, descriptors };
+        let connections = ConnectionListener { app, router, tls, descriptors };
         Ok(Self { listener, connections, trigger, url })
     }
 

@@ -171,7 +171,7 @@ mod tests {
         let oldest = || {
             let logs = std::fs::read_dir(directory.path().join("log")).unwrap();
             let names = logs.map(|log| log.unwrap().file_name().into_string().unwrap());
-            names.filter(|name| name.ends_with(".log")).min().unwrap()
+            names.filter(|name| name.strip_suffix(".log").is_some()).min().unwrap()
         };
         let beginning = oldest();
         // Sweeps follow trims, so an item that is swept shows that a trim has passed.

@@ -87,7 +87,7 @@ impl BaseStore {
         drop(table);
         engine.abandon();
         let mut names = disk.names();
-        names.retain(|name| name.ends_with(".log"));
+        names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "log"));
         let contents = |name: String| disk.contents(&name).map(|bytes| (name, bytes));
         let log = names.into_iter().filter_map(contents).collect();
         Self { log, tree: std::fs::read(directory.path().join(TREE)).unwrap() }

@@ -31,9 +31,9 @@ pub fn records(bytes: &[u8]) -> Coverage {
     let number = choices.pick(log.len());
     let (_, file) = &mut log[number];
     if choices.once_in(2) {
-        edit(file, &mut choices)
+        edit(file, &mut choices);
     } else {
-        edit_payload(file, &mut choices)
+        edit_payload(file, &mut choices);
     }
     let directory = directory();
     if let Some(tree) = tree {

@@ -61,7 +61,7 @@ fn forge(issued: &str, choices: &mut ByteChoices<'_>) -> String {
             let mut text = issued.as_bytes().to_vec();
             edit(&mut text, choices);
             // What would end the header is another input of the target `bodies`.
-            text.retain(|byte| byte.is_ascii_graphic());
+            text.retain(u8::is_ascii_graphic);
             return String::from_utf8(text).unwrap();
         }
     }

@@ -120,7 +120,7 @@ mod tests {
     async fn a_peer_that_sends_more_than_there_is_room_for_is_dropped() {
         let (ours, mut theirs) = tokio::io::duplex(64 << 10);
         let mut ours = LimitedStream::new(ours, Duration::from_secs(1), received());
-        theirs.write_all(&[b'x'; 32 << 10]).await.unwrap();
+        theirs.write_all(&vec![b'x'; 32 << 10]).await.unwrap();
         let error = ours.read_exact(&mut vec![0; 32 << 10]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
     }

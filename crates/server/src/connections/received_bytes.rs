@@ -231,6 +231,7 @@ mod tests {
     const MAX: usize = 80 << 10;
     const SHARE: usize = 20 << 10;
 
+    #[expect(clippy::unnecessary_wraps, reason = "some connections have none")]
     fn network(last: u8) -> Option<ClientNetwork> {
         Some(ClientNetwork::of(Some([192, 0, 2, last].into())))
     }

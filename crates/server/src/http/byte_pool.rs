@@ -117,7 +117,7 @@ mod tests {
 
     fn client(name: Option<&str>, last: u8) -> ClientInfo {
         let caller = name.map(|name| Caller::user(name.parse().unwrap()));
-        ClientInfo { caller, address: Some([192, 0, 2, last].into()), ..ClientInfo::default() }
+        ClientInfo { caller, address: Some([192, 0, 2, last].into()) }
     }
 
     /// Takes bytes if that is possible without waiting.

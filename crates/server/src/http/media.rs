@@ -62,7 +62,7 @@ pub(super) async fn upload(
     }
     let address = app.client_address(&head.headers, &head.extensions);
     let caller = Some(Caller::user(owner));
-    let client = ClientInfo { caller, address, ..ClientInfo::default() };
+    let client = ClientInfo { caller, address };
     let _permit = match app.transfer_limits.start(&client) {
         Ok(permit) => permit,
         Err(error) => return with_status(StatusCode::SERVICE_UNAVAILABLE, error),

@@ -62,7 +62,7 @@ mod tests {
 
     fn client(name: &str, last: u8) -> ClientInfo {
         let caller = Some(Caller::user(name.parse().unwrap()));
-        ClientInfo { caller, address: Some([192, 0, 2, last].into()), ..ClientInfo::default() }
+        ClientInfo { caller, address: Some([192, 0, 2, last].into()) }
     }
 
     #[test]

@@ -187,7 +187,7 @@ impl StormUser {
             }
             match (step, answer) {
                 (StormStep::Act(act), Ok(StormOutcome::Done(done))) => {
-                    record_action(model, me, act, &done)
+                    record_action(model, me, act, &done);
                 }
                 (StormStep::Pursuit(feature_action), Ok(StormOutcome::Gained(outcome))) => {
                     record_feature(model, me, feature_action, &outcome);
