@@ -1,6 +1,6 @@
 //! Single items: of a type of the table, readable, and under their own key (I3).
 
-use roundtable_model::entities::{Like, Session};
+use roundtable_model::entities::{Invitation, Like, Session};
 use roundtable_model::table::{Attributes, Item, Put, Value};
 use roundtable_model::{Entity, samples};
 
@@ -48,6 +48,16 @@ async fn an_item_of_another_type_is_found_and_left() {
 
 fn owned((name, value): (&str, roundtable_model::table::ValueRef<'_>)) -> (String, Value) {
     (name.to_owned(), value.to_value())
+}
+
+/// Versions that did not list invitations wrote them without an index key.
+#[tokio::test]
+async fn an_invitation_need_not_be_listed() {
+    let town = Town::new().await;
+    let before = Invitation { listed_for: None, ..samples::invitation() };
+    assert!(before.index_keys().iter().all(Option::is_none));
+    town.put(&before).await;
+    assert!(lines(&town.check().await).is_empty());
 }
 
 #[tokio::test]
