@@ -121,12 +121,20 @@ async fn delete_all<'e, E: Entity + 'e>(
     Ok(deleted.into_iter().filter(|written| written.item.is_some()).count())
 }
 
+/// Returns the error of a step that follows the commit of a mutation, which cannot be taken back.
+fn after_commit(error: AccountError) -> AccountError {
+    match error {
+        AccountError::Failed(failure) => failure.with_outcome_unknown().into(),
+        refusal => refusal,
+    }
+}
+
 /// Refuses callers who may not do this with their own account.
 fn require_own(permission: Permission, caller: &Caller) -> Result<(), ServiceError> {
     require(permission, caller.signed_in_relations() | Relations::OWNER)
 }
 
-/// How recently a caller must have given the password for what a stolen access token must not do.
+/// The greatest age of a caller's password for operations that a stolen access token must not allow.
 const PASSWORD_AGE_MS_MAX: u64 = 5 * 60 * 1000;
 
 impl Accounts {

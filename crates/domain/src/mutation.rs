@@ -241,16 +241,16 @@ impl Context {
                     // Mutations that met would meet again if all of them waited equally long.
                     Ok(AttemptOutcome::Retry) => sleep(self.entropy().around(wait)).await,
                     // The same request may have succeeded since the check above and caused this
-                    // refusal; or this attempt has, and its answer was lost.
-                    Err(refusal) => match self.earlier_outcome(request).await {
-                        Ok(Some(outcome)) => return replay(outcome).await,
-                        Ok(None) => return Err(refusal),
-                        // The same request may have succeeded: this refusal is not certain.
-                        Err(ServiceError::Store(roundtable_model::Error::Table(source))) => {
-                            return Err(ServiceError::OutcomeUnknown { source }.into());
+                    // refusal; or this attempt has, and its answer was lost. Read without a budget: the
+                    // refusal for reading too much stays certain.
+                    Err(refusal) => {
+                        let unlimited = self.without_read_budget();
+                        match unlimited.earlier_outcome(request).await {
+                            Ok(Some(outcome)) => return replay(outcome).await,
+                            Ok(None) => return Err(refusal),
+                            Err(error) => return Err(error.with_outcome_unknown().into()),
                         }
-                        Err(error) => return Err(error.into()),
-                    },
+                    }
                 }
                 wait = (wait * 2).min(WAIT_MAX);
             }

@@ -47,6 +47,14 @@ impl ServiceError {
         Self::BadInput { field, invalid }
     }
 
+    /// Returns the error of a mutation that has been made, or may have been, before the store failed.
+    pub(crate) fn with_outcome_unknown(self) -> Self {
+        match self {
+            Self::Store(Error::Table(source)) => Self::OutcomeUnknown { source },
+            other => other,
+        }
+    }
+
     /// Returns the error of a write, which may have happened even if the store did not say so.
     pub(crate) fn of_write(error: table::Error) -> Self {
         if error.leaves_outcome_unknown() {

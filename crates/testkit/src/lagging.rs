@@ -38,6 +38,8 @@ struct State {
     delay: Duration,
     /// The faults of the next transactions.
     faults: VecDeque<TransactionFault>,
+    /// The beginning of partitions whose items cannot be read, and the reads until then.
+    unreadable: Option<(&'static str, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +119,24 @@ impl LaggingBackend {
         self.0.state.lock().faults = vec![TransactionFault::LostAnswer; transactions].into();
     }
 
+    /// Fails all reads of single items in partitions that begin with this, after some more.
+    pub fn fail_reads(&self, partition: &'static str, after: usize) {
+        self.0.state.lock().unreadable = Some((partition, after));
+    }
+
+    fn check_readable(&self, get: &Get) -> Result<()> {
+        let mut state = self.0.state.lock();
+        let Some((partition, left)) = &mut state.unreadable else { return Ok(()) };
+        if !get.key.partition.as_text().is_some_and(|of| of.starts_with(*partition)) {
+            return Ok(());
+        }
+        match left.checked_sub(1) {
+            Some(fewer) => *left = fewer,
+            None => return Err(Error::Unavailable { detail: String::from("unreadable") }),
+        }
+        Ok(())
+    }
+
     /// Applies a write to the copy, now or later.
     async fn replicate(&self, write: PendingWrite) -> Result<()> {
         if let Some(pending) = &mut self.0.state.lock().pending {
@@ -181,6 +201,7 @@ impl BackendDecorator for LaggingBackend {
     }
 
     async fn get(&self, table: &TableDefinition, get: Get) -> Result<GetOutput> {
+        self.check_readable(&get)?;
         self.read(get.strong || self.must_be_current(None)).await?.get(table, get).await
     }
 

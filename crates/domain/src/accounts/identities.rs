@@ -1,8 +1,8 @@
 //! Identities at an external issuer: people are identified by issuer and subject, never by address.
 //!
 //! The address of an account is a name to sign in with. It is *proved* if an issuer has vouched for it to
-//! the account's owner; all others are claims. A claim grants nothing, and gives way to whoever proves the
-//! address; docs/OPERATIONS.md states the rule.
+//! the account's owner; all others are claims. A claim grants nothing, and gives way to an account that
+//! proves the address; docs/OPERATIONS.md states the rule.
 
 use std::net::IpAddr;
 
@@ -14,6 +14,7 @@ use roundtable_model::{
 };
 
 use super::attempts::AttemptOrigin;
+use super::keys::KeysOnSignOut;
 use super::names::{self, EMAIL, NameLockWrite};
 use super::{AccountError, Accounts, require_own};
 use crate::access::Permission;
@@ -109,7 +110,8 @@ impl Accounts {
         let mutation = self.context.mutation(caller).await?;
         require_own(Permission::ChangeCredentials, caller)?;
         identity.require_email(email)?;
-        self.reauthenticate(&mutation.account, password).await?;
+        let credential = self.reauthenticate(&mutation.account, password).await?;
+        let unchanged = Credential::PASSWORD_HASH.is(&credential.password_hash);
         mutation
             .run(async |me, attempt| {
                 let after = User {
@@ -125,7 +127,14 @@ impl Accounts {
                     .with_named(names::released_email(&me, &after))
                     .with_named(claim)
                     .with_all(IDENTITY, self.identity_write(identity, &me.id).await?)
-                    .finish_unrecorded(after)
+                    .with("credential", Credential::at(&me.id).check(unchanged.clone()))
+                    .finish_or(after, |failed| {
+                        if failed.contains("credential") {
+                            Err(AccountError::WrongPassword)
+                        } else {
+                            Ok(AttemptOutcome::Retry)
+                        }
+                    })
                     .await
             })
             .await
@@ -187,6 +196,35 @@ impl Accounts {
     pub async fn identities(&self, nickname: &Nickname) -> Result<Vec<Identity>, AccountError> {
         let user = self.user_named(nickname).await?;
         Ok(self.context.core().identities_of(&user).all().await?)
+    }
+
+    /// Unlinks the identities of a user, unless they are to be kept.
+    pub(super) async fn unlink_identities(
+        &self,
+        user: &UserId,
+        keys: KeysOnSignOut,
+    ) -> Result<(), ServiceError> {
+        self.context
+            .retry(async |attempt| {
+                let unlinked = self.identities_to_unlink(user, keys).await?;
+                attempt.commit().with_all(IDENTITY, unlinked).finish_unrecorded(()).await
+            })
+            .await
+    }
+
+    /// Returns the writes that unlink the identities of a user, unless they are to be kept.
+    pub(super) async fn identities_to_unlink(
+        &self,
+        user: &UserId,
+        keys: KeysOnSignOut,
+    ) -> Result<Vec<Write>, ServiceError> {
+        if keys == KeysOnSignOut::Keep {
+            return Ok(Vec::new());
+        }
+        let linked = self.context.core().identities_of(user).all().await?;
+        let is_own = Identity::USER_ID.is(user);
+        let unlinked = linked.iter().map(|one| one.key().delete().when(is_own.clone()).into());
+        Ok(unlinked.collect())
     }
 
     /// Returns the write that links an identity; `None` if it is linked to this user already.

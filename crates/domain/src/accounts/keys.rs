@@ -29,7 +29,7 @@ pub struct NewApiKey {
     pub secret: Secret,
 }
 
-/// What becomes of a user's API keys when all sessions end, or all others.
+/// The choice about a user's API keys and linked identities when all sessions end, or all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeysOnSignOut {
     Revoke,
@@ -149,13 +149,16 @@ impl Accounts {
         Ok(caller)
     }
 
-    /// Revokes all keys of a user, unless they are to be kept; returns how many.
-    pub(super) async fn revoke_keys_on_sign_out(
+    /// Revokes all keys of a user and unlinks the identities, unless they are to be kept; returns the
+    /// number of keys.
+    pub(super) async fn revoke_on_sign_out(
         &self,
         user: &UserId,
         keys: KeysOnSignOut,
     ) -> Result<usize, ServiceError> {
-        delete_all(&self.context, &self.keys_to_revoke(user, keys).await?).await
+        let revoked = delete_all(&self.context, &self.keys_to_revoke(user, keys).await?).await?;
+        self.unlink_identities(user, keys).await?;
+        Ok(revoked)
     }
 
     /// The keys of a user, unless they are to be kept.

@@ -98,8 +98,8 @@ impl Accounts {
         Ok(self.end_sessions(&session).await? > 0)
     }
 
-    /// Ends all sessions of the caller; returns how many API keys it revoked. Sessions end first: a
-    /// session that has ended creates no key, so none escapes.
+    /// Ends all sessions of the caller and unlinks identities; returns how many API keys it revoked.
+    /// Sessions end first: a session that has ended creates no key, so none escapes.
     pub async fn logout_everywhere(
         &self,
         caller: &Caller,
@@ -108,7 +108,7 @@ impl Accounts {
         require_own(Permission::ChangeCredentials, caller)?;
         let sessions = self.context.core().sessions(&caller.user_id).all().await?;
         self.end_sessions(&sessions).await?;
-        Ok(self.revoke_keys_on_sign_out(&caller.user_id, keys).await?)
+        Ok(self.revoke_on_sign_out(&caller.user_id, keys).await?)
     }
 
     /// Opens a session with a verified credential; fails when the password or account has changed

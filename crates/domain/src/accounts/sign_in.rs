@@ -12,19 +12,20 @@ use roundtable_model::{Email, Entity, Secret, UserId, UserStatus};
 
 use super::attempts::AttemptOrigin;
 use super::devices::DeviceInput;
+use super::identities::IDENTITY;
 use super::keys::KeysOnSignOut;
 use super::passwords::{PasswordCheck, check_length, check_new};
-use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
+use super::{AccountError, Accounts, SignedInUser, after_commit, attempts, require_own};
 use crate::access::Permission;
-use crate::limits::API_KEYS_MAX;
+use crate::limits::{API_KEYS_MAX, IDENTITIES_MAX};
 use crate::mutation::AttemptOutcome;
 use crate::{Caller, ServiceError};
 
-/// Keys and sessions that end in the transaction of a new password, with the credential and the session
-/// that stays.
+/// Keys, identities and sessions that end in the transaction of a new password, with the credential and
+/// the session that stays.
 const ENDED_WITH_PASSWORD_MAX: usize = TRANSACTION_ITEMS_MAX - 2;
 
-const _: () = assert!(API_KEYS_MAX <= ENDED_WITH_PASSWORD_MAX);
+const _: () = assert!(API_KEYS_MAX + IDENTITIES_MAX <= ENDED_WITH_PASSWORD_MAX);
 
 #[boxed]
 impl Accounts {
@@ -82,8 +83,8 @@ impl Accounts {
         Ok(caller.clone().with_password_at(self.context.now()))
     }
 
-    /// Changes the caller's password and ends all sessions except the caller's; returns how many API
-    /// keys it revoked. Also where the store keeps its last space in reserve.
+    /// Changes the caller's password, ends all sessions except the caller's and unlinks identities;
+    /// returns how many API keys it revoked. Also where the store keeps its last space in reserve.
     pub async fn change_password(
         &self,
         caller: &Caller,
@@ -124,14 +125,16 @@ impl Accounts {
             sessions.into_iter().partition(|one| Some(&one.id) == caller.session());
         let kept = kept.iter().map(|one| one.key().patch().set(Session::CREATED_AT, &since));
         let kept: Vec<Write> = kept.map(Write::from).collect();
-        // Access tokens die with their session's item, and keys with theirs, so the items go with the
-        // old password: all of them, but for users with extraordinarily many.
+        // Access tokens die with their session's item, keys and identities with theirs, so the items go
+        // with the old password: all of them, but for users with extraordinarily many.
         let revoked = self.keys_to_revoke(&me.id, keys).await?;
         let revoked: Vec<Write> =
             revoked.iter().take(API_KEYS_MAX).map(|key| Delete::new(key.key()).into()).collect();
+        let mut unlinked = self.identities_to_unlink(&me.id, keys).await?;
+        unlinked.truncate(IDENTITIES_MAX);
         let ended: Vec<Write> = ended
             .iter()
-            .take(ENDED_WITH_PASSWORD_MAX - revoked.len())
+            .take(ENDED_WITH_PASSWORD_MAX - revoked.len() - unlinked.len())
             .map(|one| Delete::new(one.key()).into())
             .collect();
         mutation
@@ -141,16 +144,28 @@ impl Accounts {
                     .with("credential", changed.clone())
                     .with_all("session", kept.clone())
                     .with_all("key", revoked.clone())
+                    .with_all(IDENTITY, unlinked.clone())
                     .with_all("ended", ended.clone())
                     .finish_or((), |_| Err(ServiceError::Busy))
                     .await
             })
             .await?;
-        // Read again to include sessions opened concurrently with the old password.
-        let sessions = self.context.core().sessions(&me.id).all().await?;
+        let late = self.revoke_late(caller, keys).await;
+        Ok(revoked.len() + late.map_err(|failure| after_commit(failure.into()))?)
+    }
+
+    /// Reads again, and ends what was opened concurrently with the old password; returns the number of
+    /// API keys.
+    async fn revoke_late(
+        &self,
+        caller: &Caller,
+        keys: KeysOnSignOut,
+    ) -> Result<usize, ServiceError> {
+        let user = &caller.user_id;
+        let sessions = self.context.core().sessions(user).all().await?;
         self.end_sessions(sessions.iter().filter(|one| Some(&one.id) != caller.session())).await?;
         // Last, because no session but the caller's can create one any more.
-        Ok(revoked.len() + self.revoke_keys_on_sign_out(&me.id, keys).await?)
+        self.revoke_on_sign_out(user, keys).await
     }
 
     /// Returns the caller's credential after checking the password. These attempts are limited like

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use futures::future::{OptionFuture, try_join};
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, User};
+use roundtable_model::table::essential;
 use roundtable_model::{
     ActorType, Email, Entity, Handle, InviteCode, Nickname, RequestId, Role, Secret, Shards, Tier,
     UserId, UserStatus,
@@ -16,7 +17,7 @@ use super::attempts::AttemptOrigin;
 use super::devices::DeviceInput;
 use super::identities::{ExternalIdentity, IDENTITY};
 use super::passwords::check_new;
-use super::{AccountError, Accounts, SignedInUser, names, nicknames};
+use super::{AccountError, Accounts, SignedInUser, after_commit, names, nicknames};
 use crate::Registration;
 use crate::limits::{NAME_CHARS_MAX, check_text};
 
@@ -112,7 +113,8 @@ impl Accounts {
         );
         let (user, credential) = registered.await?;
         let device = self.signed_in_device(&user.id, None, &DeviceInput::default());
-        self.open_session(user, &credential, device).await
+        // Also where the store keeps its last space in reserve: the account exists already.
+        essential(self.open_session(user, &credential, device)).await.map_err(after_commit)
     }
 
     /// Refuses the registration where required, and returns the write that uses the invitation.

@@ -63,6 +63,21 @@ async fn a_lost_answer_is_an_unknown_outcome() {
     assert_eq!(town.rows("USER#ana", "FOLLOWING#").await.len(), 2);
 }
 
+/// I8: a refusal may be that of a repetition, which only the outcome of the request tells.
+#[tokio::test]
+async fn a_refusal_without_its_outcome_is_unknown() {
+    let (town, far) = Town::on_lagging_store(["ana"]).await;
+    let (follows, ana, request) = (town.follows(), town.caller("ana"), "once".parse().unwrap());
+    let never = town.context().ids().next();
+    let refused = follows.follow(&ana, &never, Some(&request)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::NotFound);
+    far.fail_reads("IDEMP#", 1);
+    let unknown = follows.follow(&ana, &never, Some(&request)).await.unwrap_err();
+    assert_eq!(unknown.code(), Code::OutcomeUnknown);
+    let refused = follows.follow(&ana, &never, None).await.unwrap_err();
+    assert_eq!(refused.code(), Code::NotFound, "without an id there is none to read");
+}
+
 /// R33: throttling adds no attempts to those of the store, and is no conflict.
 #[tokio::test(start_paused = true)]
 async fn a_throttled_mutation_ends_at_once() {

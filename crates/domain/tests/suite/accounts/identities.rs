@@ -1,7 +1,8 @@
 //! Identities at an external issuer, and addresses that are proved or only claimed.
 
 use roundtable_domain::{
-    AccountError, Code, ExternalIdentity, Registration, Settings, SignUp, SignedInUser,
+    AccountError, Code, ExternalIdentity, KeysOnSignOut, Registration, Settings, SignUp,
+    SignedInUser,
 };
 use roundtable_model::{Secret, UserId};
 use roundtable_testkit::Town;
@@ -251,4 +252,23 @@ async fn operators_link_and_unlink_identities() {
     let missing = "nobody".parse().unwrap();
     let missing = accounts.link_identity_as_operator(&missing, issuer, subject).await;
     assert!(matches!(missing, Err(AccountError::NoSuchUser)));
+}
+
+/// A stranger who linked an identity with a stolen password loses it with the password.
+#[tokio::test]
+async fn identities_are_unlinked_with_the_password_and_all_sessions() {
+    let town = Town::of([]).await;
+    let (accounts, ana) = (town.accounts(), town.sign_up("ana").await);
+    let (mut password, next) = (town.password("ana"), Secret::new("quite another secret"));
+    let (caller, identity) = (&ana.caller, person("s-1", Some("ana")));
+    for keys in [KeysOnSignOut::Keep, KeysOnSignOut::Revoke] {
+        let kept = (keys == KeysOnSignOut::Keep).then(|| ana.user.id.clone());
+        link(&town, &identity, &password).await.unwrap();
+        accounts.change_password(caller, &password, &next, keys).await.unwrap();
+        password = next.clone();
+        assert_eq!(found(&town, &identity).await, kept, "{keys:?}");
+        link(&town, &identity, &password).await.unwrap();
+        accounts.logout_everywhere(caller, keys).await.unwrap();
+        assert_eq!(found(&town, &identity).await, kept, "{keys:?}");
+    }
 }
