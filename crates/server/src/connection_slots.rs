@@ -250,6 +250,7 @@ mod tests {
         ConnectionSlots::new(SlotMaxima { all, network, account })
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "some connections have none")]
     fn network(last: u8) -> Option<ClientNetwork> {
         Some(ClientNetwork::of(Some([192, 0, 2, last].into())))
     }

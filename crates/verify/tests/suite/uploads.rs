@@ -24,7 +24,7 @@ async fn town() -> Town {
 
 async fn counted(town: &Town, counter: &str) -> Option<u64> {
     let item = town.item("USER#bo", &format!("COUNTER#{counter}")).await?;
-    item.number("count").and_then(|number| number.to_u64())
+    item.number("count")?.to_u64()
 }
 
 #[tokio::test]
