@@ -4,12 +4,15 @@
 //! Every change counts as one step, so that a test can run the same script once per step and fail at
 //! each of them. Reads are not steps.
 
+mod split_mix;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use self::split_mix::SplitMix;
 use crate::disk::{Disk, DiskFile};
 
 /// Unit that a disk writes atomically.
@@ -477,30 +480,6 @@ impl DiskFile for SimulatedFile {
         let machine = self.disk.0.lock();
         let file = machine.read()?.files.get(self.number).ok_or_else(|| missing(&self.name))?;
         Ok(file.current.len() as u64)
-    }
-}
-
-/// A random number generator (splitmix64) whose output depends on the seed alone.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end.max(1)
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for at in (1..items.len()).rev() {
-            let other = to_usize(self.below(at as u64 + 1));
-            items.swap(at, other);
-        }
     }
 }
 
