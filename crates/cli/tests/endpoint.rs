@@ -164,6 +164,9 @@ async fn play(style: Style) {
         (vec![None, Some(api.url.clone())], (api, worker))
     })
     .await;
+    // Until the living worker has the leases of the dead one, events are missed, and then subscribers
+    // are told to refetch.
+    wait_until_connected(&api.url).await;
     tales::second_half(&scene).await;
     assert_eq!((api.stop(), worker.stop()), (Some(0), Some(0)));
     let run_result = installation.run(&["verify"]);

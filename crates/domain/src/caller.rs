@@ -10,7 +10,7 @@ use crate::access::Relations;
 pub struct Caller {
     pub user_id: UserId,
     /// Roles beyond those of an ordinary user, as of authentication. What they allow is decided by
-    /// the roles that the profile has now as well: [`Caller::current_roles`].
+    /// the roles that the profile has now as well: `Caller::current_roles`.
     pub roles: Roles,
     pub credential: CallerCredential,
 }
