@@ -9,7 +9,7 @@ use crate::workspace;
 
 /// Lines of a failed test's output in a finding.
 const LINES_MAX: usize = 60;
-/// How long a fuzz target runs for one seed.
+/// The time that a fuzz target runs for one seed.
 const MINUTES: &str = "0.5";
 
 /// A test, and the variables that set its first seed and their number.

@@ -19,7 +19,7 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug, Parser)]
 #[command(name = "roundtable-campaign", about = "Searches for faults of Roundtable, for hours")]
 struct Arguments {
-    /// How long, in hours; 0.1 is six minutes
+    /// Hours to run; 0.1 is six minutes
     #[arg(long, value_name = "H")]
     hours: Option<f64>,
     /// Only this member; --list names them

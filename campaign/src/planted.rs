@@ -18,7 +18,7 @@ const COPY: &str = "roundtable-planted-faults";
 pub struct PlantedFault {
     pub name: String,
     pub patch: PathBuf,
-    /// What is wrong, in a sentence.
+    /// The fault, in a sentence.
     pub fault: String,
     /// Arguments of `cargo test`, of the tests that find it.
     pub found_by: Vec<String>,
@@ -113,7 +113,7 @@ impl FaultSearch {
 
     fn find_planted(&self, fault: &PlantedFault) -> anyhow::Result<Option<String>> {
         for test in &fault.found_by {
-            // What does not compile is found by no test.
+            // No test finds a fault that does not compile.
             let built = self.cargo_test(test, &["--no-run"])?;
             if !built.status.success() {
                 bail!(

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use crate::panics::PanicLog;
 
-/// What a simulation did. Two runs with one seed are equal.
+/// The figures of a simulation. Two runs with one seed are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulationReport {
     /// Actions that users tried, and those that succeeded.

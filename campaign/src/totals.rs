@@ -1,4 +1,4 @@
-//! What all runs of the campaign have done together. The file is checked in, so that later runs go on
+//! The totals of all runs of the campaign. The file is checked in, so that later runs go on
 //! with new seeds and the documentation shows cumulative figures.
 
 use std::collections::BTreeMap;

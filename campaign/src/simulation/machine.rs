@@ -40,9 +40,9 @@ struct MachineState {
     disk: SimulatedDisk,
     clock: Arc<ManualClock>,
     random: Mutex<SmallRng>,
-    /// Whether background steps and jumps of the clock happen.
+    /// True if background steps and jumps of the clock happen.
     is_calm: AtomicBool,
-    /// Whether writes can get no answer and transactions can conflict, as over a network.
+    /// True if writes can get no answer and transactions can conflict, as over a network.
     is_remote: bool,
     /// Operations until the process is killed.
     operations_left: AtomicU64,
@@ -92,7 +92,7 @@ impl Machine {
         }
     }
 
-    /// Ends the engine at once. Whoever still has this backend gets no more answers.
+    /// Ends the engine at once. Tasks that still have this backend get no more answers.
     pub(super) fn turn_off(&self) {
         if let Some(engine) = self.0.engine.lock().take() {
             engine.abandon();
@@ -180,7 +180,7 @@ impl Machine {
         }
     }
 
-    /// The disk is full. Somebody frees space sooner or later, which the engine notices by itself.
+    /// The disk is full. The simulation frees space sooner or later, which the engine notices by itself.
     fn sometimes_make_room(&self, engine: &Engine) {
         if self.0.random.lock().random_ratio(1, ROOM_AFTER) {
             self.0.disk.make_room();
@@ -206,7 +206,7 @@ impl Machine {
             && self.0.random.lock().random_ratio(1, 30)
     }
 
-    /// The machine is off, or about to be: nobody learns what became of the operation.
+    /// The machine is off, or about to be: the operation gets no answer.
     async fn never<T>(&self) -> T {
         self.0.has_failed.store(true, Ordering::SeqCst);
         self.0.failed.notify_one();
@@ -214,12 +214,12 @@ impl Machine {
     }
 }
 
-/// What happens to a write on its way.
+/// The fate of a write on its way.
 #[derive(Clone, Copy, Debug)]
 enum NetworkFault {
     /// It is refused, and nothing happens.
     Throttled,
-    /// It happens, and nobody learns of it.
+    /// It happens, and its answer is lost.
     LostAnswer,
 }
 

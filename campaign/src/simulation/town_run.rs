@@ -165,7 +165,7 @@ impl TownRun {
                 {
                     let work = pin!(self.work(machine.clone()));
                     let failed = pin!(machine.failed());
-                    // Whatever is under way ends here, as if the power had failed.
+                    // Operations under way end here, as if the power had failed.
                     let ended = timeout(STUCK_AFTER, select(work, failed)).await;
                     ensure!(ended.is_ok(), "all tasks wait, and nothing would wake them");
                 }
@@ -232,7 +232,7 @@ impl TownRun {
         self.disk.fail_at(step, fault);
     }
 
-    /// Ends a life, in the middle of whatever was under way.
+    /// Ends a life, in the middle of all operations under way.
     fn end(&mut self, machine: &Machine) {
         machine.turn_off();
         if self.random.random_ratio(1, 4) {
@@ -299,7 +299,7 @@ impl TownRun {
     }
 }
 
-/// Reads the stream, dies at a random point, and starts again, while anybody is at work.
+/// Reads the stream, dies at a random point, and starts again, while users are at work.
 async fn read_and_die(town: &Town, at_work: &AtomicUsize, mut random: SmallRng) {
     while at_work.load(Ordering::SeqCst) > 0 {
         let stops = random.random_range(READER_STOPS);

@@ -197,7 +197,7 @@ pub(crate) enum IdentitySubcommand {
     /// Lists the identities that are linked to a user
     #[command(after_help = "Example:\n  roundtable admin identity list ana")]
     List(IdentityListArgs),
-    /// Links an identity to a user, whom its tokens then authenticate
+    /// Links an identity to a user; its tokens then authenticate that user
     ///
     /// Make sure that the user is the person whom the issuer identifies: whoever has such a token has the
     /// account.

@@ -30,7 +30,7 @@ pub(crate) fn run(shared: &SharedState) {
     }
 }
 
-/// What became of the oldest frozen run.
+/// The outcome for the oldest frozen run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckpointStep {
     Applied,

@@ -5,7 +5,7 @@ use crate::shared::SharedState;
 /// The state of an engine that operators must know of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineHealth {
-    /// Whether ordinary writes are taken.
+    /// True if ordinary writes are taken.
     pub takes_writes: bool,
     /// Everything that is wrong, with what to do about it.
     pub problems: Vec<String>,

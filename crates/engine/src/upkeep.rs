@@ -109,7 +109,7 @@ fn maintain_log(shared: &SharedState) -> Result<()> {
 }
 
 fn archive_and_trim(shared: &SharedState) -> Result<()> {
-    // What is archived may be trimmed, also while the archive cannot take more: it may be on the same disk.
+    // Archived segments may be trimmed, also while the archive cannot take more: it may be on the same disk.
     let archived = archive::archive(shared, ArchivePass::WhenDue);
     // The log is kept for longer than its consumers need only while there is space.
     let is_short = shared.pauses.any();

@@ -24,7 +24,7 @@ const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
 /// Codes of S3 for credentials that are wrong, or lack a permission.
 const DENIED_CODES: [&str; 5] =
     ["AccessDenied", "ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"];
-/// What S3 says about a bucket of another region; the last is a redirect without a place.
+/// The codes of S3 for a bucket of another region; the last is a redirect without a place.
 const REGION_CODES: [&str; 3] =
     ["AuthorizationHeaderMalformed", "PermanentRedirect", "incorrectly configured region"];
 

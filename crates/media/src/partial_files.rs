@@ -56,7 +56,7 @@ fn sweep(at: &Path, before: SystemTime) -> io::Result<usize> {
     let mut swept = 0;
     for entry in entries {
         let entry = entry?;
-        // Whatever is gone by now needs no sweep.
+        // A file that is gone by now needs no sweep.
         let Ok(metadata) = entry.metadata() else { continue };
         if metadata.is_dir() {
             swept += sweep(&entry.path(), before)?;

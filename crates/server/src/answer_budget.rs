@@ -244,7 +244,7 @@ mod tests {
         assert!(budget.0.lock().by_share.is_empty());
     }
 
-    /// Whoever signs in there is anonymous before.
+    /// A client that signs in there is anonymous before.
     #[test]
     fn accounts_take_nothing_from_the_anonymous_clients_of_their_network() {
         let budget = AnswerBudget::new(80);

@@ -51,7 +51,7 @@ impl BackgroundTasks {
         self.running.lock().clone()
     }
 
-    /// Ends all tasks at once, in the middle of whatever they do.
+    /// Ends all tasks at once, in the middle of their work.
     pub(crate) fn abort(&self) {
         self.tasks.lock().abort_all();
     }

@@ -55,7 +55,7 @@ struct Operation {
     /// What the services of the context may read.
     read_budget: Arc<ReadBudget>,
     client: ClientKey,
-    /// What its reads and its answer are charged to.
+    /// The clients that its reads and its answer are charged to.
     shares: ClientShares,
     class: WorkClass,
 }

@@ -31,7 +31,7 @@ const PARTITION: &str = "readiness-probe";
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{problem} ({detail})")]
 pub struct ProbeFailure {
-    /// What does not work, and what to do about it.
+    /// Everything that does not work, and what to do about it.
     problem: String,
     /// For the log.
     detail: String,
@@ -42,7 +42,7 @@ pub struct ProbeFailure {
 pub(crate) struct TableProbes {
     store: Store,
     definitions: Vec<TableDefinition>,
-    /// Where the tables are looked for.
+    /// The place in which the tables are looked for.
     place: String,
 }
 

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 pub struct ReadBudget {
     max: usize,
     used: AtomicUsize,
-    /// What it has of each pool, used or not.
+    /// The bytes that it has of each pool, used or not.
     taken: AtomicUsize,
     pools: Vec<Arc<ReadPool>>,
 }

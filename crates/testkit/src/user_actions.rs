@@ -135,7 +135,7 @@ thread_local! {
     static LAST_INTERNAL_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// How errors of a store that did not answer begin.
+/// The beginning of errors of a store that did not answer.
 const UNAVAILABLE: &str = "the table is unavailable";
 
 /// Drops the output, and reduces a refusal to its code.

@@ -1,4 +1,4 @@
-//! The rule for new nicknames. Names that exist already keep working, whatever they are.
+//! The rule for new nicknames. All names that exist already keep working.
 //!
 //! A nickname is what others are recognized by, so one must not look like another: it has letters and
 //! digits of one script, and is spelled like no reserved word. Which characters are letters of names,

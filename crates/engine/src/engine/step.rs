@@ -5,7 +5,7 @@ use crate::checkpoint::CheckpointStep;
 use crate::request::WriterRequest;
 use crate::{checkpoint, upkeep};
 
-/// What one of the engine's threads does between two waits.
+/// The work of one of the engine's threads between two waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineStep {
     /// Commits the queued requests as one group.

@@ -70,7 +70,7 @@ pub struct Identity {
 pub struct Invitation {
     pub code: InviteCode,
     pub inviter_id: UserId,
-    /// The inviter again, by whom it is listed; absent from earlier versions, whose invitations are not.
+    /// The inviter again, for the list of their invitations; absent from earlier versions, whose invitations are not.
     pub listed_for: Option<UserId>,
     /// The number of users who can still sign up with it.
     pub uses_left: u64,

@@ -12,7 +12,7 @@ const LOCKS_LISTED_MAX: usize = 500;
 /// A refusal of sign-ins that is in force, for people to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignInLockSummary {
-    /// Whom it refuses.
+    /// The clients that it refuses.
     pub refused: String,
     pub failures: u64,
     pub until: String,

@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::received_bytes::{HTTP2_WINDOW_BYTES, NoRoomToReceive, ReceivedBytes, ReceivedRequest};
 use crate::connection_slots::{ConnectionSlot, SlotWork};
 
-/// What a header takes beside its name and value, as HTTP/2 counts it.
+/// The bytes that a header takes beside its name and value, as HTTP/2 counts them.
 const HEADER_OVERHEAD_BYTES: usize = 32;
 
 /// An open connection. It has its slot and its permit until the last clone is dropped; a WebSocket keeps one.

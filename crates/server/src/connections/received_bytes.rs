@@ -34,7 +34,7 @@ struct ChargedBytes {
     refused: u64,
 }
 
-/// What one connection has received of unfinished requests.
+/// The bytes that one connection has received of unfinished requests.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivedBytes(Arc<Mutex<ConnectionBytes>>);
 

@@ -17,7 +17,7 @@ use crate::tokens::invalid_token;
 const API_KEY: &str = "x-api-key";
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Why the credential of an open connection counts no more.
+/// The reason that the credential of an open connection counts no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CredentialEnd {
     Expired,

@@ -47,9 +47,9 @@ struct UnreadList {
 
 #[derive(Debug)]
 struct UnreadResponse {
-    /// When the client has to have taken more of it.
+    /// The time by which the client has to have taken more of it.
     deadline: Instant,
-    /// What hyper has, and has not sent.
+    /// The bytes that hyper has, and has not sent.
     chunks: usize,
     /// True while there is nothing more to send, such as an event.
     is_pending: bool,

@@ -1,4 +1,4 @@
-//! What the model no longer knows after a crash: a request may have happened, and its repetition is
+//! The doubts of the model after a crash: a request may have happened, and its repetition is
 //! refused because of something that another user did since.
 
 use roundtable_model::UserId;

@@ -31,7 +31,7 @@ pub(crate) struct GroupModel {
     pub(crate) is_loose: bool,
 }
 
-/// What the users of a town have decided.
+/// Everything that the users of a town have decided.
 #[derive(Debug, Default)]
 pub struct TownModel {
     pub(crate) deck: Deck,

@@ -125,7 +125,7 @@ struct WebSocketSession<'a> {
     subscriptions: JoinSet<()>,
     tasks: SubscriptionTasks,
     last_message: Instant,
-    /// When the last operation ended, or the connection was opened.
+    /// The time at which the last operation ended, or the connection was opened.
     last_operation: Instant,
 }
 
