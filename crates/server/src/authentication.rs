@@ -117,7 +117,7 @@ impl Authenticator {
     /// The user that an identity is linked to. Its address finds no account: it may have been claimed by
     /// another user.
     async fn by_identity(&self, identity: &ExternalIdentity) -> Result<Caller, ApiError> {
-        let user = Accounts::new(self.context.clone()).by_identity(identity).await?;
+        let user = self.accounts().by_identity(identity).await?;
         let not_linked = || {
             ApiError::new(
                 Code::Unauthenticated,

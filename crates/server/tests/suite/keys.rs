@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reqwest::StatusCode;
 use roundtable_model::Secret;
-use roundtable_server::{Server, StoreKind};
+use roundtable_server::Server;
 use roundtable_table::{ManualClock, SystemClock};
 use serde_json::Value;
 
@@ -54,15 +54,7 @@ async fn a_wrong_secret_is_reported() {
 #[tokio::test]
 async fn two_processes_share_their_keys_from_the_start() {
     let (store, data) = (Store::start().await, tempfile::tempdir().unwrap());
-    let mut shared = configuration(data.path());
-    shared.process.store.kind = StoreKind::Dynamodb;
-    shared.process.store.endpoint = Some(store.url.clone());
-    shared.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
-    let clock = Arc::new(SystemClock);
-    let (one, two) = tokio::join!(
-        TestServer::start(shared.clone(), clock.clone()),
-        TestServer::start(shared, clock)
-    );
+    let (one, two) = store.two_processes(data.path()).await;
     assert_eq!(published(&one).await, published(&two).await);
     let token = one.sign_up("ana").await;
     assert_eq!(two.me(&token).await.1["data"]["me"]["nickname"], "ana");

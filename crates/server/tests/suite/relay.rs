@@ -4,14 +4,13 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use roundtable_model::Secret;
-use roundtable_server::{Configuration, ProcessRole, Server, StoreKind};
+use roundtable_server::{Configuration, ProcessRole, Server};
 use roundtable_table::{Clock, ManualClock};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::store_outage::Store;
-use crate::test_server::{TestServer, configuration};
+use crate::test_server::{TestServer, configuration, use_dynamodb};
 use crate::websocket_client::{WebSocketClient, subscribe};
 
 /// Longer than the lease of a silent worker.
@@ -35,9 +34,7 @@ impl Installation {
     fn configuration(&self, role: ProcessRole, workers: &[&str]) -> Configuration {
         let mut all = configuration(self.data.path());
         all.process.role = role;
-        all.process.store.kind = StoreKind::Dynamodb;
-        all.process.store.endpoint = Some(self.store.url.clone());
-        all.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
+        use_dynamodb(&mut all, &self.store.url);
         all.process.live.workers = workers.iter().map(|&url| url.to_owned()).collect();
         all
     }

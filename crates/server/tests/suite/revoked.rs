@@ -6,14 +6,13 @@ use std::sync::Arc;
 use reqwest::Response;
 use roundtable_domain::{Caller, SignedInUser};
 use roundtable_model::{Role, Secret};
-use roundtable_server::StoreKind;
 use roundtable_table::SystemClock;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::store_outage::Store;
 use crate::store_probes::{Gatekeeper, on_dynamodb};
-use crate::test_server::{PASSWORD, TestServer, configuration};
+use crate::test_server::{PASSWORD, TestServer};
 use crate::websocket_client::{WebSocketClient, subscribe};
 
 const NEW_POSTS: &str = "subscription { onCreatePost { content } }";
@@ -188,15 +187,7 @@ async fn a_subscription_of_a_suspended_account_ends_at_the_next_event() {
 #[tokio::test]
 async fn signing_out_of_one_process_closes_the_connections_of_another() {
     let (store, data) = (Store::start().await, tempfile::tempdir().unwrap());
-    let mut shared = configuration(data.path());
-    shared.process.store.kind = StoreKind::Dynamodb;
-    shared.process.store.endpoint = Some(store.url.clone());
-    shared.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
-    let clock = Arc::new(SystemClock);
-    let (one, two) = tokio::join!(
-        TestServer::start(shared.clone(), clock.clone()),
-        TestServer::start(shared, clock)
-    );
+    let (one, two) = store.two_processes(data.path()).await;
     let (ana, bo) = (one.sign_up("ana").await, one.sign_up("bo").await);
     let mut idle = WebSocketClient::connect_as(&two, &bo).await;
     let mut subscribed = WebSocketClient::connect_as(&two, &bo).await;

@@ -7,8 +7,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use roundtable_domain::SignedInUser;
 use roundtable_model::Secret;
-use roundtable_server::StoreKind;
-use roundtable_table::{ManualClock, SystemClock};
+use roundtable_table::ManualClock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -152,15 +151,7 @@ async fn the_owner_is_notified_of_a_new_key() {
 #[tokio::test]
 async fn signing_out_of_one_process_signs_out_of_all() {
     let (store, data) = (Store::start().await, tempfile::tempdir().unwrap());
-    let mut shared = configuration(data.path());
-    shared.process.store.kind = StoreKind::Dynamodb;
-    shared.process.store.endpoint = Some(store.url.clone());
-    shared.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
-    let clock = Arc::new(SystemClock);
-    let (one, two) = tokio::join!(
-        TestServer::start(shared.clone(), clock.clone()),
-        TestServer::start(shared, clock)
-    );
+    let (one, two) = store.two_processes(data.path()).await;
     let (first, second) = (one.sign_up("ana").await, sign_in(&two, PASSWORD).await.1);
     let robot = key(&one, &first).await;
     for server in [&one, &two] {

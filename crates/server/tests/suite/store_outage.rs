@@ -1,13 +1,14 @@
 //! Requests while the store is unreachable, or its answers are lost: the error says so, no data is
 //! invented, and service resumes when it is back.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dynoxide::Database;
 use reqwest::StatusCode;
 use roundtable_engine::Options;
-use roundtable_model::{SCHEMA, Secret};
+use roundtable_model::SCHEMA;
 use roundtable_server::{Configuration, StoreKind, StoreSettings, open_store};
 use roundtable_table::SystemClock;
 use serde_json::json;
@@ -16,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::test_server::{PASSWORD, TestServer, code, configuration, read};
+use crate::test_server::{PASSWORD, TestServer, code, configuration, read, use_dynamodb};
 
 /// A server that speaks DynamoDB's API.
 pub(crate) struct Store {
@@ -48,6 +49,17 @@ impl Store {
         open_store(&settings, Options::default()).await.unwrap().store
     }
 
+    /// Starts two processes of one installation on it.
+    pub(crate) async fn two_processes(&self, data: &Path) -> (TestServer, TestServer) {
+        let mut shared = configuration(data);
+        use_dynamodb(&mut shared, &self.url);
+        let clock = Arc::new(SystemClock);
+        tokio::join!(
+            TestServer::start(shared.clone(), clock.clone()),
+            TestServer::start(shared, clock)
+        )
+    }
+
     pub(crate) async fn empty() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -62,9 +74,7 @@ async fn readiness_reports_when_the_store_is_away_and_back() {
     let mut store = Store::start().await;
     let url = store.url.clone();
     let server = TestServer::with(|all| {
-        all.process.store.kind = StoreKind::Dynamodb;
-        all.process.store.endpoint = Some(url);
-        all.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
+        use_dynamodb(all, &url);
         all.process.http.request_seconds = 1;
         all.process.http.drain_seconds = 1;
         all.process.store.probe_seconds = 0;
@@ -175,9 +185,7 @@ impl LossyLink {
     }
 
     fn configure(&self, all: &mut Configuration) {
-        all.process.store.kind = StoreKind::Dynamodb;
-        all.process.store.endpoint = Some(self.url.clone());
-        all.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
+        use_dynamodb(all, &self.url);
         all.process.http.drain_seconds = 1;
     }
 }

@@ -16,7 +16,7 @@ use hyper_util::server::conn::auto::Builder;
 use parking_lot::Mutex;
 use roundtable_domain::S3Settings;
 use roundtable_model::Secret;
-use roundtable_server::{Configuration, Server, StoreKind};
+use roundtable_server::{Configuration, Server};
 use roundtable_table::SystemClock;
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
@@ -25,7 +25,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::store_outage::Store;
-use crate::test_server::{TestServer, configuration, read};
+use crate::test_server::{TestServer, configuration, read, use_dynamodb};
 
 /// Denies operations of DynamoDB's API, and passes all others on.
 pub(crate) struct Gatekeeper {
@@ -87,10 +87,8 @@ async fn pass(State(gate): State<Gate>, headers: HeaderMap, body: Bytes) -> Resp
 
 pub(crate) fn on_dynamodb(data: &TempDir, url: &str) -> Configuration {
     let mut all = configuration(data.path());
-    all.process.store.kind = StoreKind::Dynamodb;
-    all.process.store.endpoint = Some(url.to_owned());
+    use_dynamodb(&mut all, url);
     all.process.store.probe_seconds = 0;
-    all.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
     all.process.http.drain_seconds = 1;
     all
 }

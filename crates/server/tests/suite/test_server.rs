@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{Response, StatusCode};
 use roundtable_domain::{Accounts, SignUp, SignedInUser};
 use roundtable_model::Secret;
-use roundtable_server::{Configuration, Server, ServerHandle};
+use roundtable_server::{Configuration, Server, ServerHandle, StoreKind};
 use roundtable_table::{Clock, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -23,6 +23,13 @@ pub(crate) struct TestServer {
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
     _data: Option<TempDir>,
+}
+
+/// Lets a server use a store that speaks DynamoDB's API.
+pub(crate) fn use_dynamodb(all: &mut Configuration, url: &str) {
+    all.process.store.kind = StoreKind::Dynamodb;
+    all.process.store.endpoint = Some(url.to_owned());
+    all.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
 }
 
 /// The configuration of tests: any free port, and cheap password hashes.
