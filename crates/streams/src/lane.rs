@@ -284,10 +284,7 @@ impl Lane {
         self.record(LaneEvent::Retried);
         sizer.attempts += 1;
         let (attempts, attempts_max) = (sizer.attempts, self.shared.retries.attempts_max);
-        tracing::warn!(
-            processor = %self.name, shard = %self.shard, changes = batch.len(), attempts, %error,
-            "cannot process changes; retrying"
-        );
+        self.log_retry(&error, batch.len(), attempts);
         let given_up = match error.class() {
             ErrorClass::Unavailable => false,
             // One of several changes may be at fault: process them one by one.
@@ -306,6 +303,16 @@ impl Lane {
         }
         (sizer.singles_left, sizer.attempts) = (batch.len(), 0);
         Ok(Some(0))
+    }
+
+    fn log_retry(&self, error: &ProcessingError, changes: usize, attempts: u32) {
+        let (processor, shard) = (&self.name, &self.shard);
+        // Users write the same counters, so that losing to one of them is no news.
+        if error.class() == ErrorClass::Conflict && attempts < self.shared.retries.attempts_max {
+            tracing::debug!(%processor, %shard, changes, attempts, %error, "lost to another writer; retrying");
+        } else {
+            tracing::warn!(%processor, %shard, changes, attempts, %error, "cannot process changes; retrying");
+        }
     }
 
     async fn try_batch(&mut self, batch: &[Change]) -> Result<BatchOutcome> {
