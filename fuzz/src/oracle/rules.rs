@@ -37,15 +37,19 @@ pub(super) fn found_code<'a>(answers: &Answers<'a>) -> Option<&'a str> {
     code(answers.found)
 }
 
-/// Returns whether only the oracle executes the document, and the message contains one of these texts.
+/// Returns whether only the oracle executes the document, and the message contains one of these texts. A
+/// subscription without an event has no answer.
 pub(super) fn is_refused(
     mismatch: &Mismatch<'_>,
     answers: &Answers<'_>,
     messages: &[&str],
 ) -> bool {
-    mismatch.kind == MismatchKind::Refusal
-        && answers.found.get("data").is_none()
-        && messages.iter().any(|text| found_message(answers).contains(text))
+    let is_executed = match mismatch.kind {
+        MismatchKind::Refusal => answers.found.get("data").is_none(),
+        MismatchKind::RefusalCode => answers.expected.is_null(),
+        _ => false,
+    };
+    is_executed && messages.iter().any(|text| found_message(answers).contains(text))
 }
 
 pub(super) fn is_unknown_node(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
@@ -117,9 +121,20 @@ pub(super) fn is_repeated_error(mismatch: &Mismatch<'_>, answers: &Answers<'_>) 
 }
 
 pub(super) fn is_default_of_condition(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
-    matches!(mismatch.kind, MismatchKind::Data | MismatchKind::Error)
-        && (mismatch.expected.is_none() || mismatch.found.is_none())
-        && takes_default(answers.query, answers.variables, &mismatch.place)
+    let takes_default = |place: &str| takes_default(answers.query, answers.variables, place);
+    let place = &mismatch.place;
+    match (mismatch.kind, mismatch.expected, mismatch.found) {
+        (MismatchKind::Data | MismatchKind::Error, None, _)
+        | (MismatchKind::Data | MismatchKind::Error, _, None) => takes_default(place),
+        // To the library, an object without fields is null.
+        (MismatchKind::Data, Some(Value::Null), Some(Value::Object(fields))) => {
+            let places = || fields.keys().map(|key| format!("{place}/{key}"));
+            let is_dropped = |place: &str| has_error_within(answers.expected, place);
+            places().any(|field| takes_default(&field))
+                && places().all(|field| takes_default(&field) || is_dropped(&field))
+        }
+        _ => false,
+    }
 }
 
 /// Sorts all lists in a value.
@@ -172,6 +187,10 @@ fn texts<'a>(mismatch: &Mismatch<'a>) -> Option<(&'a str, &'a str)> {
 
 pub(super) fn is_input_path(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
     let is_same = |(expected, found): (&str, &str)| {
+        let is_typed = is_wrong_type(expected) && found.contains(": expected ");
+        if is_typed {
+            return Some(true);
+        }
         // Failed to parse "ID": REASON (occurred while parsing "AddCommentInput")
         let expected = expected.strip_prefix("Failed to parse ")?.split_once(": ")?.1;
         let expected = expected.split(" (occurred while parsing").next()?;
@@ -185,6 +204,34 @@ pub(super) fn is_input_path(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
     };
     mismatch.kind == MismatchKind::ErrorMessage
         && texts(mismatch).and_then(is_same).unwrap_or_default()
+}
+
+/// Returns whether the library found that a literal or variable has the wrong type.
+pub(super) fn is_wrong_type(message: &str) -> bool {
+    message.starts_with("Expected input type")
+}
+
+/// Returns whether the size of the page is reported, and not another argument that is wrong as well.
+pub(super) fn is_page_size_first(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
+    let is_size = |message: &str| {
+        let size = message.strip_prefix("limit: ").or_else(|| message.strip_prefix("first: "));
+        size.is_some_and(|size| size.starts_with("expected 1 to 100, found"))
+    };
+    mismatch.kind == MismatchKind::ErrorMessage
+        && texts(mismatch).is_some_and(|(expected, found)| is_size(found) && !is_size(expected))
+}
+
+/// Returns whether the object of an activity is null for a suspended viewer.
+pub(super) fn is_hidden_object(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
+    mismatch.kind == MismatchKind::Error
+        && mismatch.found.is_none()
+        && field_of(&mismatch.place) == "object"
+        && mismatch.expected.is_some_and(|error| error["message"] == "this account is suspended")
+}
+
+pub(super) fn is_repeated_typename(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    mismatch.kind == MismatchKind::Refusal
+        && message(answers.expected).starts_with("__typename is selected twice")
 }
 
 pub(super) fn is_page_size(mismatch: &Mismatch<'_>, _: &Answers<'_>) -> bool {
@@ -218,7 +265,8 @@ pub(super) fn is_location(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> boo
     let Some(before) = answers.query.get(..found - 1) else { return false };
     let found = before.chars().count() + 1;
     let is_input = errors_at(answers.expected, |path| path == mismatch.place)
-        .any(|error| error["message"].as_str().is_some_and(|it| it.starts_with("Failed to parse")));
+        .filter_map(|error| error["message"].as_str())
+        .any(|message| message.starts_with("Failed to parse") || is_wrong_type(message));
     mismatch.kind == MismatchKind::ErrorLocation
         && (expected == found || is_input && expected > found)
 }
