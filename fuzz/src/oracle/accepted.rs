@@ -77,6 +77,19 @@ pub(crate) const ACCEPTED: &[AcceptedDifference] = &[
         },
     ),
     accepted(
+        "merged-with-empty",
+        "6.3.2",
+        "An object that is selected twice has the fields of both, also if conditions leave none of one. The \
+         library made it null.",
+        rules::is_merged_with_empty,
+    ),
+    accepted(
+        "absent-inputs",
+        "3.10",
+        "An optional input whose variable has no value is absent. The library took it for null.",
+        rules::is_absent_input,
+    ),
+    accepted(
         "one-error-for-merged-fields",
         "6.3.2",
         "Fields with the same key are executed once. The library executed each, and reported each error.",
@@ -138,13 +151,14 @@ pub(crate) const ACCEPTED: &[AcceptedDifference] = &[
     accepted(
         "values-of-correct-type",
         "5.6.1",
-        "A list is no value of a scalar, and null none of a required field, which is refused before \
-         anything is executed. The library failed the field.",
+        "A list is no value of a scalar, a number none of an input object, and null none of a required \
+         field, which is refused before anything is executed. The library failed the field.",
         |mismatch, answers| {
-            let mut messages =
+            let mut expected =
                 errors_at(answers.expected, |_| true).filter_map(|error| error["message"].as_str());
-            rules::is_refused(mismatch, answers, &["expected value of type", "is not provided"])
-                && messages.any(rules::is_wrong_type)
+            let messages =
+                ["expected value of type", "expected a value of type", "is not provided"];
+            rules::is_refused(mismatch, answers, &messages) && expected.any(rules::is_wrong_type)
         },
     ),
     accepted(

@@ -54,13 +54,23 @@ pub(super) fn is_refused(
 
 pub(super) fn is_unknown_node(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
     let is_about = |error: &Value| error["message"] == "nodeId: unknown id";
+    let is_failed = |place: &str| errors_at(answers.expected, |path| path == place).any(&is_about);
+    // Where the whole field failed, there was nothing below it.
+    let is_below = mismatch.place.match_indices('/').any(|(at, _)| {
+        let above = &mismatch.place[..at];
+        field_of(above) == "nodes" && is_failed(above)
+    });
+    let is_only_ours = mismatch.kind == MismatchKind::Error && mismatch.expected.is_none();
+    if is_below && is_only_ours {
+        return true;
+    }
     field_of(&mismatch.place) == "nodes"
         && match mismatch.kind {
             MismatchKind::Error => mismatch.expected.or(mismatch.found).is_some_and(is_about),
             MismatchKind::Data => {
                 mismatch.expected.is_none()
                     && mismatch.found.is_some_and(Value::is_array)
-                    && errors_at(answers.expected, |path| path == mismatch.place).any(is_about)
+                    && is_failed(&mismatch.place)
             }
             _ => false,
         }
@@ -135,6 +145,30 @@ pub(super) fn is_default_of_condition(mismatch: &Mismatch<'_>, answers: &Answers
         }
         _ => false,
     }
+}
+
+/// Returns whether the library made an object null that is selected twice, once under conditions.
+pub(super) fn is_merged_with_empty(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    let (field, query) = (field_of(&mismatch.place), answers.query);
+    let is_failed = [answers.expected, answers.found]
+        .into_iter()
+        .any(|answer| has_error_within(answer, &mismatch.place));
+    mismatch.kind == MismatchKind::Data
+        && mismatch.expected == Some(&Value::Null)
+        && mismatch.found.is_some_and(Value::is_object)
+        && !is_failed
+        && ["@include", "@skip"].iter().any(|condition| query.contains(condition))
+        && query.matches(&format!(" {field} {{")).count() > 1
+}
+
+/// Returns whether the library took an optional input without a value for null.
+pub(super) fn is_absent_input(mismatch: &Mismatch<'_>, answers: &Answers<'_>) -> bool {
+    let is_null = |error: &Value| {
+        error["message"].as_str().is_some_and(|message| message.ends_with(": cannot be null"))
+    };
+    matches!(mismatch.kind, MismatchKind::ErrorCode | MismatchKind::ErrorMessage)
+        && errors_at(answers.expected, |path| path == mismatch.place).any(is_null)
+        && answers.query.contains(": $")
 }
 
 /// Sorts all lists in a value.
