@@ -341,7 +341,8 @@ impl JobWorker {
             // A transaction cannot replace an item by another under the same key.
             next.due_at = next.due_at.plus_ms(1);
         }
-        self.replace_job(taken, [next.put().into()]).await.map(|_| ())
+        // Where another job with this id is due then, this one becomes due again when its claim ends.
+        self.replace_job(taken, [put_unless_other(&next)]).await.map(|_| ())
     }
 
     /// Reschedules a failed job, or parks it if it has failed too often.
@@ -375,17 +376,18 @@ impl JobWorker {
         Ok(())
     }
 
-    /// Moves a changed job to `ms` from now. Returns `None` if another worker has it.
+    /// Moves a changed job to `ms` from now. Returns `None` if another worker has it, or another job with
+    /// this id was moved there: overwritten, that job would be lost.
     async fn move_job(&self, from: &Job, to: Job, ms: u64) -> Result<Option<Job>> {
         let to = Job { due_at: self.shared.context.now().plus_ms(ms), ..to };
         if to.due_at == from.due_at {
             return Ok(None);
         }
-        Ok(self.replace_job(from, [to.put().into()]).await?.then_some(to))
+        Ok(self.replace_job(from, [put_unless_other(&to)]).await?.then_some(to))
     }
 
     /// Removes a job as it was read and applies `by` in the same transaction. Returns whether the
-    /// job was unchanged.
+    /// job was unchanged, and the conditions of `by` held.
     async fn replace_job<const N: usize>(&self, job: &Job, by: [Write; N]) -> Result<bool> {
         let ops = self.shared.context.ops().table();
         let as_read = Job::ATTEMPTS.is(&job.attempts).and(Job::CURSOR.is(&job.cursor));
@@ -409,6 +411,13 @@ impl JobWorker {
             }
         }
     }
+}
+
+/// The write of a job, on the condition that no other job with its id is due then. The same job, enqueued
+/// twice, becomes one again.
+fn put_unless_other(job: &Job) -> Write {
+    let is_free = Job::PAYLOAD.absent().or(Job::PAYLOAD.is(&job.payload));
+    job.put().when(is_free).into()
 }
 
 fn has_failed_condition(reasons: &[Option<CancelReason>]) -> bool {

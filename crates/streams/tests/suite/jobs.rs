@@ -180,6 +180,33 @@ async fn a_dead_workers_job_resumes_at_its_page() {
     assert!(stops > 20, "{stops} await points are too few to be all");
 }
 
+/// Jobs of one subject have one id: the creation of a quest and its end. A worker died with one of them, and
+/// in the same millisecond another worker took the other, which it stored in the first one's place.
+#[tokio::test]
+async fn two_jobs_with_one_id_are_both_done() {
+    let mut stops = 0;
+    loop {
+        let (store, handler) = (TestStore::reference().await, PagedJob::default());
+        enqueue(&store.context, "one", 4).await;
+        store.clock.advance_ms(1);
+        enqueue(&store.context, "one", 3).await;
+        let slow = runner(&store.slow().await, &handler);
+        let done = stop_at(stops, slow.drain()).await;
+        runner(&store.context, &handler).drain().await.unwrap();
+        store.clock.advance_ms(LONG_MS);
+        runner(&store.context, &handler).drain().await.unwrap();
+        let times = |page: u32| handler.done.lock().iter().filter(|done| **done == page).count();
+        let enough = times(0) >= 2 && times(1) >= 2 && times(2) >= 2 && times(3) >= 1;
+        assert!(enough, "after {stops} stops: {:?}", handler.done.lock());
+        assert!(bookkeeping(&store.context, "JOB#errands").await.is_empty());
+        if done.is_some() {
+            break;
+        }
+        stops += 1;
+    }
+    assert!(stops > 20, "{stops} await points are too few to be all");
+}
+
 /// R32: retries, here without delays.
 #[tokio::test]
 async fn a_failing_job_is_retried_then_parked_then_redriven() {
