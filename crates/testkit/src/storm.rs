@@ -11,7 +11,6 @@ mod check_rooms;
 mod check_trade;
 mod comparison;
 mod deck;
-mod doubt;
 mod feature_choice;
 mod features;
 mod record_action;

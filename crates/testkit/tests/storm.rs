@@ -25,7 +25,9 @@ use roundtable_engine::{Engine, Options};
 use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
 use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_testkit::storm::{ALL_OVER_MS, PEOPLE, SharedModel, acts_min, live, populate};
-use roundtable_testkit::{MemoryMediaStore, StutteringBackend, Town, stop_at};
+use roundtable_testkit::{
+    MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town, YieldingBackend, stop_at,
+};
 
 /// Actions of each user: thousands together.
 const STEPS: usize = 100;
@@ -119,6 +121,18 @@ async fn a_storm_in_memory() {
     let clock = clock();
     let reference = Arc::new(Reference::new(clock.clone()));
     let backend = async |_| reference.clone() as SharedBackend;
+    storm(backend, || _ = reference.sweep(), clock, steps(STEPS)).await;
+}
+
+/// On a store that other processes may use: effects and checkpoints are written one after the other,
+/// so that a reader that dies in between makes the next one process the same changes again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storm_over_a_shared_store_whose_readers_die() {
+    let clock = clock();
+    let reference = Arc::new(Reference::new(clock.clone()));
+    let split = SplitStreamBackend::new(reference.clone());
+    // It yields at every operation, so that a reader can die between any two.
+    let backend = async |_| Arc::new(YieldingBackend::new(split.clone())) as SharedBackend;
     storm(backend, || _ = reference.sweep(), clock, steps(STEPS)).await;
 }
 

@@ -65,12 +65,12 @@ pub(crate) struct RoomModel {
     pub(crate) said: Vec<MessageModel>,
     /// Known read positions.
     pub(crate) read: BTreeMap<UserId, u64>,
-    /// The furthest read positions that were requested and refused. A user who is suspended between the
-    /// write and the answer is refused, although the position was written.
+    /// The furthest read positions that were requested and refused. The answer is read after the position
+    /// is written: a user who is suspended in between is refused, although it was written. Without a
+    /// request id, nothing tells.
     pub(crate) refused: BTreeMap<UserId, u64>,
-    /// The furthest read positions whose request had no answer, and was refused when it was repeated: the
-    /// message may have expired since.
-    pub(crate) doubted: BTreeMap<UserId, u64>,
+    /// Users who sent a message that expired before they learned its number.
+    pub(crate) unnumbered: BTreeSet<UserId>,
 }
 
 impl RoomModel {

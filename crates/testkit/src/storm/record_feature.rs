@@ -37,6 +37,16 @@ pub(crate) fn record_feature(
     }
 }
 
+/// Records a refusal whose request may have happened.
+pub(crate) fn record_refusal(model: &mut TownModel, me: &UserId, feature_action: &FeatureAction) {
+    if let FeatureAction::ReadRoom(room, message) = feature_action {
+        let room = model.features.rooms.get_mut(room).unwrap();
+        let seq = room.seq_of(message);
+        let refused = room.refused.entry(me.clone()).or_default();
+        *refused = (*refused).max(seq);
+    }
+}
+
 fn of_goals(
     features: &mut FeatureModel,
     me: &UserId,
@@ -141,6 +151,9 @@ fn of_talk(
             });
             let read = room.read.entry(me.clone()).or_default();
             *read = (*read).max(*seq);
+        }
+        (FeatureAction::Say { room, .. }, _) => {
+            features.rooms.get_mut(room).unwrap().unnumbered.insert(me.clone());
         }
         (FeatureAction::ReadRoom(room, message), _) => {
             let room = features.rooms.get_mut(room).unwrap();

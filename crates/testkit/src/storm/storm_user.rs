@@ -1,5 +1,6 @@
 //! A user in a storm.
 
+mod recorded;
 mod requests;
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use super::deck::{self, OF_STAFF};
 use super::feature_choice::ActionChooser;
 use super::features::Arrival;
 use super::record_action::record_action;
-use super::record_feature::record_feature;
+use super::record_feature::{record_feature, record_refusal};
 use super::town_model::SharedModel;
 
 /// Actions that a user still tries after deleting the account.
@@ -56,6 +57,9 @@ struct InFlightStep {
     request: RequestId,
     /// The state of the group that it may admit a user to, before it was sent.
     before: Option<(Time, u64)>,
+    /// The earliest and the latest time since then at which a process began or ended: the clock may have
+    /// been turned back in between.
+    restarts: Option<(Time, Time)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -136,7 +140,7 @@ impl StormUser {
         self.town.advance_ms(self.random.random_range(0..30));
         let before = self.said(&step).await;
         let request = format!("{}-{number}", self.seed).parse().unwrap();
-        self.in_flight = Some(InFlightStep { step, request, before });
+        self.in_flight = Some(InFlightStep { step, request, before, restarts: None });
     }
 
     /// Sends the request in flight, at least once, and records its outcome.
@@ -155,32 +159,36 @@ impl StormUser {
         if answer == Err(Code::OutcomeUnknown) {
             answer = self.repeat(step, request).await;
         }
-        self.record(&in_flight, answer, None).await;
+        self.record(&in_flight, answer).await;
     }
 
     /// Goes on in a new process, after a crash at `crashed_at` in the town's time, and repeats the
     /// request that was in flight.
     pub async fn resume(&mut self, town: Arc<Town>, crashed_at: Time) {
         self.town = town;
-        let Some(in_flight) = self.in_flight.clone() else { return };
+        let Some(in_flight) = &mut self.in_flight else { return };
+        let now = self.town.now();
+        let (earliest, latest) = in_flight.restarts.unwrap_or((now, crashed_at));
+        // Kept, in case this process ends before there is an answer.
+        in_flight.restarts = Some((earliest.min(now), latest.max(crashed_at)));
+        let in_flight = in_flight.clone();
         let answer = self.repeat(&in_flight.step, &in_flight.request).await;
-        self.record(&in_flight, answer, Some(crashed_at)).await;
+        self.record(&in_flight, answer).await;
     }
 
     /// Records the outcome of the request in flight, which ends it.
-    async fn record(
-        &mut self,
-        in_flight: &InFlightStep,
-        answer: Result<StormOutcome, Code>,
-        crashed_at: Option<Time>,
-    ) {
-        let InFlightStep { step, before, .. } = in_flight;
+    async fn record(&mut self, in_flight: &InFlightStep, answer: Result<StormOutcome, Code>) {
+        let InFlightStep { step, before, request, restarts } = in_flight;
         let me = &self.caller.user_id;
+        let answer = match answer {
+            Err(refusal) => self.recorded(step, request).await.ok_or(refusal),
+            answer => answer,
+        };
         let after = self.said(step).await;
         self.shared_model.with(|model| {
             if let (Some((began, first)), Some((ended, last))) = (*before, after) {
-                // The clock may have been turned back since the crash.
-                let at = (began.min(ended), began.max(ended).max(crashed_at.unwrap_or(ended)));
+                let (earliest, latest) = restarts.unwrap_or((began, ended));
+                let at = (began.min(ended).min(earliest), began.max(ended).max(latest));
                 let arrival = Arrival { at, said: (first, last) };
                 let who = step.admission(me).unwrap();
                 model.features.arrivals.entry(who).or_default().push(arrival);
@@ -192,11 +200,8 @@ impl StormUser {
                 (StormStep::Pursuit(feature_action), Ok(StormOutcome::Gained(outcome))) => {
                     record_feature(model, me, feature_action, &outcome);
                 }
-                (StormStep::Pursuit(FeatureAction::ReadRoom(room, message)), Err(_)) => {
-                    let room = model.features.rooms.get_mut(room).unwrap();
-                    let seq = room.seq_of(message);
-                    let refused = room.refused.entry(me.clone()).or_default();
-                    *refused = (*refused).max(seq);
+                (StormStep::Pursuit(feature_action), Err(_)) => {
+                    record_refusal(model, me, feature_action);
                 }
                 _ => {}
             }

@@ -3,7 +3,6 @@
 use roundtable_domain::Code;
 use roundtable_model::{RequestId, UserStatus};
 
-use super::super::doubt::doubt;
 use super::super::record_action::record_action;
 use super::{StormOutcome, StormStep, StormUser};
 use crate::user_actions::{refused, refused_or_lost};
@@ -55,9 +54,6 @@ impl StormUser {
         // A deletion has no id, and a deleted account gets no answer either.
         if answer.is_err() && is_deletion && self.status().await.is_none() {
             return Ok(StormOutcome::Done(ActionOutcome::Other));
-        }
-        if answer.is_err() {
-            self.shared_model.with(|model| doubt(model, &self.caller.user_id, step));
         }
         answer
     }
