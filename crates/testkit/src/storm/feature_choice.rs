@@ -148,10 +148,24 @@ impl ActionChooser<'_> {
         let soon = self.random.random_range(2_000..60_000);
         quest.deadline = self.random.random_bool(0.3).then(|| self.now.plus_ms(soon));
         if quest.target_count.is_some() && self.random.random_bool(0.3) {
-            quest.start_at = Some(self.now.minus_ms(soon / 2));
-            quest.period_seconds = Some(self.random.random_range(5..90));
+            let seconds = self.random.random_range(5..90);
+            quest.start_at = Some(self.period_start(features, soon / 2, seconds));
+            quest.period_seconds = Some(seconds);
         }
         Some(quest)
+    }
+
+    /// A time at which a quest's period starts. Often one that makes the period start or end in the very
+    /// millisecond in which a task was done: what is done then still counts.
+    fn period_start(&mut self, features: &FeatureModel, ago_ms: u64, seconds: u64) -> Time {
+        let me = self.me;
+        let own = features.aims.values().filter(|aim| aim.owner == *me && !aim.is_deleted);
+        let done = own.flat_map(|aim| aim.tasks.values().flatten()).choose(self.random);
+        match (done, self.random.random_range(0..4)) {
+            (Some(done_at), 0) => *done_at,
+            (Some(done_at), 1 | 2) => done_at.minus_ms(seconds * 1_000),
+            _ => self.now.minus_ms(ago_ms),
+        }
     }
 
     fn with_talk(&mut self, card: &str, features: &FeatureModel) -> Option<FeatureAction> {
