@@ -151,6 +151,19 @@ fn test_members() -> impl Iterator<Item = Member> {
             },
         ),
         member(
+            "processes",
+            "storms over processes that share the in-process DynamoDB server: throttling, conflicts, lost answers",
+            2,
+            CargoTest {
+                package: "roundtable-testkit",
+                target: "storm",
+                filter: "storms_over_processes_and_an_unreliable_network",
+                seed: Some("ROUNDTABLE_STORM_SEED"),
+                count: "ROUNDTABLE_STORMS",
+                unit: "storms",
+            },
+        ),
+        member(
             "feeds",
             "random histories of home feeds, compared with pages computed from the whole table",
             200,

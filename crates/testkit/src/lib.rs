@@ -27,6 +27,7 @@ mod streams;
 mod stuttering;
 mod town;
 mod trade;
+mod unreliable;
 mod user_actions;
 mod yielding;
 
@@ -42,5 +43,6 @@ pub use split_stream::SplitStreamBackend;
 pub use stops::stop_at;
 pub use stuttering::StutteringBackend;
 pub use town::Town;
+pub use unreliable::UnreliableBackend;
 pub use user_actions::{ActionOutcome, UserAction};
 pub use yielding::YieldingBackend;

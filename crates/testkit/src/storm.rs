@@ -19,8 +19,8 @@ mod storm_user;
 mod town_model;
 
 pub use cast::{
-    ALL_OVER_MS, PEOPLE, acts_min, assert_enough_happened, check_town, leave_step, live, populate,
-    storm_names,
+    ALL_OVER_MS, PEOPLE, StormPart, acts_min, assert_enough_happened, check_town, leave_step, live,
+    populate, storm_names,
 };
 pub use storm_user::StormUser;
 pub use town_model::{SharedModel, TownModel};

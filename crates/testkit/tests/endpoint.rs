@@ -36,5 +36,6 @@ async fn a_storm_over_processes_that_share_a_stream() {
     let named = |table: &str| format!("storm_{now_ms}_{}_{table}", std::process::id());
     let tables = TableNames { core: named("core"), logins: named("logins"), ops: named("ops") };
     let (config, media_store) = (Config::local(address), Arc::default());
-    processes::storm(StormStore { config, clock, tables, media_store }, check::steps(STEPS)).await;
+    let store = StormStore { config, clock, tables, media_store, unreliable_seed: None };
+    processes::storm(store, check::steps(STEPS)).await;
 }

@@ -24,7 +24,9 @@ use roundtable_dynamo::Config;
 use roundtable_engine::{Engine, Options};
 use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
 use roundtable_streams::{Runner, RunnerBuilder};
-use roundtable_testkit::storm::{ALL_OVER_MS, PEOPLE, SharedModel, acts_min, live, populate};
+use roundtable_testkit::storm::{
+    ALL_OVER_MS, PEOPLE, SharedModel, StormPart, acts_min, live, populate,
+};
 use roundtable_testkit::{
     MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town, YieldingBackend, stop_at,
 };
@@ -34,6 +36,7 @@ const STEPS: usize = 100;
 const _: () = assert!(acts_min(STEPS) >= 2_000);
 /// Fewer over the network, where every step is many requests.
 const STEPS_SERVED: usize = 12;
+const STEPS_UNRELIABLE: usize = 8;
 /// Parts of a storm in one process, with a restart in between.
 const PARTS: u8 = 3;
 /// After this time every request in flight has ended, and the purge runs again.
@@ -53,7 +56,8 @@ async fn run_part(
 ) {
     let over = Arc::new(AtomicBool::new(false));
     let reader = tokio::spawn(read_and_die(town.clone(), over.clone(), part));
-    live(&[town], names, shared_model, steps, part).await;
+    let part = StormPart { steps, number: part, seed: 0, admin: None };
+    live(&[town], names, shared_model, &part).await;
     over.store(true, Ordering::SeqCst);
     reader.await.unwrap();
 }
@@ -162,7 +166,23 @@ async fn a_storm_over_processes_that_share_a_stream() {
     let config = Config::local(serve(&clock));
     let tables = TableNames::default();
     let media_store = Arc::default();
-    processes::storm(StormStore { config, clock, tables, media_store }, steps(STEPS_SERVED)).await;
+    let store = StormStore { config, clock, tables, media_store, unreliable_seed: None };
+    processes::storm(store, steps(STEPS_SERVED)).await;
+}
+
+/// The same over a network that throttles and loses answers. A member of the campaign gives it seeds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn storms_over_processes_and_an_unreliable_network() {
+    let variable = |name: &str| std::env::var(name).ok().map(|value| value.parse().unwrap());
+    let first: u64 = variable("ROUNDTABLE_STORM_SEED").unwrap_or(1);
+    for seed in first..first + variable("ROUNDTABLE_STORMS").unwrap_or(1) {
+        println!("seed {seed}");
+        let clock = clock();
+        let config = Config::local(serve(&clock));
+        let (tables, media_store) = (TableNames::default(), Arc::default());
+        let store = StormStore { config, clock, tables, media_store, unreliable_seed: Some(seed) };
+        processes::storm(store, STEPS_UNRELIABLE).await;
+    }
 }
 
 /// Starts a server in this process with this clock, and returns its address.

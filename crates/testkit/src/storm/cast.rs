@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use roundtable_domain::Caller;
 use roundtable_model::entities::Job;
 use roundtable_model::table::Scan;
 use roundtable_model::{FromItem, Role};
@@ -43,19 +44,34 @@ pub fn leave_step(number: usize, part: u64, steps: usize) -> Option<usize> {
     is_time.then_some(third + number % third)
 }
 
+/// One part of a storm.
+#[derive(Clone, Debug)]
+pub struct StormPart {
+    /// Actions of each user.
+    pub steps: usize,
+    /// Parts before this one.
+    pub number: u64,
+    pub seed: u64,
+    /// If present, users repeat requests that got no answer, and this user helps them.
+    pub admin: Option<Caller>,
+}
+
 /// All users act concurrently, each through one of the processes, in one part of a storm.
 pub async fn live(
     towns: &[Arc<Town>],
     names: &[String],
     shared_model: &Arc<SharedModel>,
-    steps: usize,
-    part: u64,
+    part: &StormPart,
 ) {
     let served = towns.iter().cycle().cloned();
     let people = names.iter().zip(served).enumerate().map(|(number, (name, town))| {
-        let seed = part * 1000 + number as u64;
+        let seed = part.seed * 10_000 + part.number * 1_000 + number as u64;
+        let steps = part.steps;
         let storm_user = StormUser::new(town, shared_model.clone(), name, names, seed);
-        let mut storm_user = storm_user.leave_at(leave_step(number, part, steps));
+        let mut storm_user = storm_user.leave_at(leave_step(number, part.number, steps));
+        if let Some(admin) = &part.admin {
+            storm_user = storm_user.repeating(admin.clone());
+        }
         tokio::spawn(async move { storm_user.live(steps).await })
     });
     for storm_user in people.collect::<Vec<_>>() {

@@ -4,14 +4,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_domain::{Context, Settings, TableNames};
+use roundtable_domain::{Caller, Context, Settings, TableNames};
 use roundtable_dynamo::{Config, Dynamo};
+use roundtable_model::Role;
 use roundtable_model::table::{ManualClock, SharedBackend, Store};
 use roundtable_streams::{
     Backoff, LeaseConfig, Leases, RetrySettings, Runner, RunnerBuilder, ShardWorker,
 };
-use roundtable_testkit::storm::{ALL_OVER_MS, PEOPLE, SharedModel, live, populate};
-use roundtable_testkit::{MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town};
+use roundtable_testkit::storm::{ALL_OVER_MS, PEOPLE, SharedModel, StormPart, live, populate};
+use roundtable_testkit::{
+    MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town, UnreliableBackend,
+};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -29,6 +32,8 @@ pub(crate) struct StormStore {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) tables: TableNames,
     pub(crate) media_store: Arc<MemoryMediaStore>,
+    /// The seed of the network's faults; `None` for a network without.
+    pub(crate) unreliable_seed: Option<u64>,
 }
 
 impl StormStore {
@@ -38,7 +43,13 @@ impl StormStore {
 
     /// Opens the town in another process, over a stream that stutters.
     async fn town(&self, split: &SplitStreamBackend, process: u8) -> Arc<Town> {
-        let split = Arc::new(split.with_backend(self.connect()));
+        let connection = match self.unreliable_seed {
+            Some(seed) => {
+                Arc::new(UnreliableBackend::new(self.connect(), seed * 10 + u64::from(process)))
+            }
+            None => self.connect(),
+        };
+        let split = Arc::new(split.with_backend(connection));
         self.town_on(Store::new(StutteringBackend::new(split, process.into())), process).await
     }
 
@@ -106,19 +117,27 @@ fn processed(runner: &Runner) -> u64 {
 /// Two processes serve a town in which each user does `steps` actions, half of them before one of
 /// the processes dies. The stream stutters, and its shards end and have children.
 pub(crate) async fn storm(storm_store: StormStore, steps: usize) {
+    let seed = storm_store.unreliable_seed.unwrap_or_default();
     let (shared_model, split) =
-        (Arc::new(SharedModel::default()), SplitStreamBackend::new(storm_store.connect()));
+        (Arc::new(SharedModel::seeded(seed)), SplitStreamBackend::new(storm_store.connect()));
+    let begin = Store::new(split.with_backend(storm_store.connect()));
+    let begin = storm_store.town_on(begin, 9).await;
+    let names = populate(&begin, PEOPLE).await;
+    let admin = Caller::with_roles(begin.id(names.last().unwrap()), &[Role::Admin]);
+    let admin = storm_store.unreliable_seed.map(|_| admin);
+    let part = |number, steps| StormPart { steps, number, seed, admin: admin.clone() };
     let ana = storm_store.town(&split, 0).await;
-    let names = populate(&ana, PEOPLE).await;
     let core = Arc::clone(ana.context().core().table().definition());
     split.split(&core).await;
     let ana = Process::start(ana, "ana");
     let bo = Process::start(storm_store.town(&split, 1).await, "bo");
-    live(&[ana.town.clone(), bo.town.clone()], &names, &shared_model, steps / 2, 0).await;
+    let towns = [ana.town.clone(), bo.town.clone()];
+    live(&towns, &names, &shared_model, &part(0, steps / 2)).await;
     let ana = ana.kill().await;
     let cleo = Process::start(storm_store.town(&split, 2).await, "cleo");
     let towns = [bo.town.clone(), cleo.town.clone()];
-    tokio::join!(live(&towns, &names, &shared_model, steps - steps / 2, 1), split.split(&core));
+    let part = part(1, steps - steps / 2);
+    tokio::join!(live(&towns, &names, &shared_model, &part), split.split(&core));
     let (bo, cleo) = (bo.stop().await, cleo.stop().await);
     for (name, runner) in [("ana", &ana), ("bo", &bo), ("cleo", &cleo)] {
         assert!(processed(runner) > 0, "{name} had no part in it");
