@@ -258,10 +258,14 @@ impl SimulatedMachine {
 
     /// Returns the fault planned for the step just counted.
     fn planned(&self) -> Option<DiskFault> {
+        let by_number = self.plan.get(&(self.trace.len() as u64)).copied();
+        // Counting the steps of a kind takes longer the more there are.
+        if by_number.is_some() || self.plan_by_kind.is_empty() {
+            return by_number;
+        }
         let (kind, _) = self.trace.last()?;
         let nth = self.trace.iter().filter(|(step, _)| step == kind).count();
-        let by_number = self.plan.get(&(self.trace.len() as u64));
-        by_number.or_else(|| self.plan_by_kind.get(&(*kind, nth))).copied()
+        self.plan_by_kind.get(&(*kind, nth)).copied()
     }
 
     /// Ends a step of which `extent` happened.
