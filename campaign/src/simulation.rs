@@ -5,8 +5,10 @@
 //! Not simulated: the tree's own I/O (LMDB writes to a real directory; a commit of it counts as one
 //! step), the network, and the media store, which never loses anything.
 
+mod checkpoint_holds;
 mod machine;
 mod seeded_tasks;
+mod town_archive;
 mod town_run;
 
 use std::panic::AssertUnwindSafe;

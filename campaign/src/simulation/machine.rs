@@ -13,10 +13,9 @@ use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use roundtable_engine::{Engine, EngineStep, SimulatedDisk};
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Delete, Error, Get,
-    GetManyOutput, GetOutput, ItemPage, ManualClock, Merge, Put, Query, Result, Scan, ShardInfo,
-    StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update, Walk, WalkPage,
-    WriteOutput,
+    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Error, Get, GetManyOutput,
+    GetOutput, ItemPage, ManualClock, Merge, Put, Query, Result, Scan, ShardInfo, StreamPage,
+    StreamRead, TableDefinition, TableGet, Transaction, Update, Walk, WalkPage, WriteOutput,
 };
 use tokio::sync::Notify;
 
@@ -42,8 +41,6 @@ struct MachineState {
     random: Mutex<SmallRng>,
     /// True if background steps and jumps of the clock happen.
     is_calm: AtomicBool,
-    /// True if writes can get no answer and transactions can conflict, as over a network.
-    is_remote: bool,
     /// Operations until the process is killed.
     operations_left: AtomicU64,
     has_failed: AtomicBool,
@@ -58,14 +55,9 @@ impl Machine {
         disk: SimulatedDisk,
         clock: Arc<ManualClock>,
         seed: u64,
-        is_remote: bool,
     ) -> Self {
         Self(Arc::new(MachineState {
-            capabilities: Capabilities {
-                transaction_conflicts: is_remote,
-                ..engine.capabilities()
-            },
-            is_remote,
+            capabilities: engine.capabilities(),
             engine: Mutex::new(Some(engine)),
             disk,
             clock,
@@ -164,22 +156,6 @@ impl Machine {
         result
     }
 
-    /// Runs a write. Over a network it may be refused before it happens, or its answer may get lost.
-    async fn write<T>(
-        &self,
-        engine: &Engine,
-        operation: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        match self.network_fault() {
-            Some(NetworkFault::Throttled) => Err(unavailable("throttled")),
-            Some(NetworkFault::LostAnswer) => {
-                self.run(engine, operation).await?;
-                Err(unavailable("the answer got lost"))
-            }
-            None => self.run(engine, operation).await,
-        }
-    }
-
     /// The disk is full. The simulation frees space sooner or later, which the engine notices by itself.
     fn sometimes_make_room(&self, engine: &Engine) {
         if self.0.random.lock().random_ratio(1, ROOM_AFTER) {
@@ -187,23 +163,6 @@ impl Machine {
             engine.step(EngineStep::Upkeep);
             engine.step(EngineStep::Checkpoint);
         }
-    }
-
-    fn network_fault(&self) -> Option<NetworkFault> {
-        if !self.0.is_remote || self.0.is_calm.load(Ordering::SeqCst) {
-            return None;
-        }
-        match self.0.random.lock().random_range(0..100) {
-            0 => Some(NetworkFault::Throttled),
-            1 => Some(NetworkFault::LostAnswer),
-            _ => None,
-        }
-    }
-
-    fn conflicts(&self) -> bool {
-        self.0.is_remote
-            && !self.0.is_calm.load(Ordering::SeqCst)
-            && self.0.random.lock().random_ratio(1, 30)
     }
 
     /// The machine is off, or about to be: the operation gets no answer.
@@ -214,21 +173,8 @@ impl Machine {
     }
 }
 
-/// The fate of a write on its way.
-#[derive(Clone, Copy, Debug)]
-enum NetworkFault {
-    /// It is refused, and nothing happens.
-    Throttled,
-    /// It happens, and its answer is lost.
-    LostAnswer,
-}
-
-fn unavailable(detail: &str) -> Error {
-    Error::Unavailable { detail: format!("{detail} in a simulation") }
-}
-
 /// Lets the scheduler choose the next task.
-async fn yield_to_others() {
+pub(super) async fn yield_to_others() {
     let mut has_yielded = false;
     std::future::poll_fn(|context| {
         if std::mem::replace(&mut has_yielded, true) {
@@ -248,12 +194,11 @@ macro_rules! operation {
     }};
 }
 
-/// As `operation!`, for writes.
-macro_rules! write_operation {
-    ($machine:expr, $engine:ident => $call:expr) => {{
-        let $engine = $machine.running().await;
-        $machine.write(&$engine, $call).await
-    }};
+impl Machine {
+    /// Keeps the log after a sequence for a processor.
+    pub(super) async fn hold(&self, processor: &str, sequence: u64) -> Result<()> {
+        operation!(self, engine => engine.hold(processor, Some(sequence)))
+    }
 }
 
 #[async_trait]
@@ -297,15 +242,15 @@ impl Backend for Machine {
     }
 
     async fn put(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput> {
-        write_operation!(self, engine => engine.put(table, put))
+        operation!(self, engine => engine.put(table, put))
     }
 
     async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput> {
-        write_operation!(self, engine => engine.update(table, update))
+        operation!(self, engine => engine.update(table, update))
     }
 
     async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<WriteOutput> {
-        write_operation!(self, engine => engine.delete(table, delete))
+        operation!(self, engine => engine.delete(table, delete))
     }
 
     async fn batch_write(
@@ -313,15 +258,11 @@ impl Backend for Machine {
         table: &TableDefinition,
         writes: Vec<BatchWrite>,
     ) -> Result<Capacity> {
-        write_operation!(self, engine => engine.batch_write(table, writes))
+        operation!(self, engine => engine.batch_write(table, writes))
     }
 
     async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
-        if self.conflicts() {
-            let reasons = transaction.writes.iter().map(|_| Some(CancelReason::Conflict)).collect();
-            return Err(Error::Cancelled { reasons });
-        }
-        write_operation!(self, engine => engine.transact_write(transaction))
+        operation!(self, engine => engine.transact_write(transaction))
     }
 
     async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {

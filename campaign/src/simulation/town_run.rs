@@ -16,26 +16,32 @@ use rand::{Rng as _, SeedableRng as _};
 use roundtable_domain::Caller;
 use roundtable_engine::{DiskFault, Engine, Options, SimulatedDisk};
 use roundtable_model::table::{Clock as _, ManualClock, Scan, SharedBackend, Store};
-use roundtable_model::{Role, Time};
+use roundtable_model::{Core, Role, Time};
 use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_testkit::storm::{
     ALL_OVER_MS, SharedModel, StormUser, check_town, leave_step, populate, storm_names,
 };
-use roundtable_testkit::{MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town, stop_at};
+use roundtable_testkit::{
+    MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town, UnreliableBackend, stop_at,
+};
 use roundtable_verify::Verifier;
 use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::SimulationReport;
-use super::machine::Machine;
+use super::checkpoint_holds::CheckpointHolds;
+use super::machine::{Machine, yield_to_others};
 use super::seeded_tasks::SeededTasks;
+use super::town_archive::{self, TownArchive};
 
+/// One town of its own in this many has an archive, which syncs real files.
+const ARCHIVED: u32 = 8;
 /// Users; the last two are a moderator and an admin.
 const PEOPLE: usize = 12;
 /// Times that the machine is started, before the calm at the end.
 const LIVES: Range<u8> = 6..14;
 /// Actions of each user in one life, if it does not end early.
-const STEPS: Range<usize> = 1..5;
+const STEPS: Range<usize> = 1..16;
 /// After this time everything is due: jobs of dead readers, and requests in flight have ended.
 const ALL_DUE_MS: u64 = 121_000;
 /// The longest stop between two lives.
@@ -48,8 +54,11 @@ const KILLED_AFTER_MAX: u64 = 4_000;
 const STUCK_AFTER: Duration = Duration::from_hours(1);
 /// Await points that a reader of the stream lives through.
 const READER_STOPS: Range<usize> = 1..400;
-/// Between two passes of a reader.
-const READER_PAUSE: Duration = Duration::from_millis(1);
+/// Polls of a reader between two passes.
+const READER_PAUSE: Range<usize> = 0..200;
+/// Passes of a reader after which it waits until everything else does, on average. The runtime's time
+/// moves only then, and users wait for it between two attempts.
+const PASSES: u32 = 4;
 /// A Monday in January 2025.
 const BEGIN_MS: u64 = 1_737_991_800_000;
 
@@ -72,6 +81,10 @@ struct TownRun {
     /// The stream of a store that other processes use as well; `None` on a store of its own. There,
     /// effects of changes and checkpoints are not written together.
     shared: Option<SplitStreamBackend>,
+    /// How long the log is kept after it was read.
+    retention: Duration,
+    /// Of a town whose log is archived.
+    archive: Option<TownArchive>,
     media_store: Arc<MemoryMediaStore>,
     shared_model: Arc<SharedModel>,
     users: Vec<StormUser>,
@@ -92,6 +105,8 @@ impl TownRun {
             disk: SimulatedDisk::new(),
             clock: Arc::new(ManualClock::at_ms(BEGIN_MS)),
             shared: None,
+            retention: Duration::from_hours(24),
+            archive: None,
             media_store: Arc::default(),
             shared_model: Arc::new(SharedModel::seeded(seed)),
             users: Vec::new(),
@@ -102,12 +117,22 @@ impl TownRun {
             report: SimulationReport::default(),
         };
         let is_shared = run.random.random_ratio(1, 3);
+        if !is_shared {
+            let seconds = *[1, 60, 24 * 3_600].choose(&mut run.random).unwrap_or(&1);
+            run.retention = Duration::from_secs(seconds);
+            if run.random.random_ratio(1, ARCHIVED) {
+                run.archive = Some(TownArchive::new()?);
+            }
+        }
         let machine = run.start().context("the first start failed")?;
         if is_shared {
             run.shared = Some(SplitStreamBackend::new(Arc::new(machine.clone())));
         }
-        let town = Arc::new(run.town(&machine, false).await);
+        let town = Arc::new(run.town(&machine, true).await);
         populate(&town, PEOPLE).await;
+        if let Some(archive) = &run.archive {
+            archive.back_up(&machine.engine().context("the machine is off")?)?;
+        }
         let steps = usize::from(LIVES.start) * STEPS.start * 2;
         let admin = run.names.last().map_or("", String::as_str);
         let admin = Caller::with_roles(town.id(admin), &[Role::Admin]);
@@ -128,6 +153,10 @@ impl TownRun {
             clock: self.clock.clone(),
             memtable_bytes: *[16 << 10, 64 << 10, 256 << 10].choose(&mut self.random).unwrap_or(&1),
             segment_bytes: *[32 << 10, 128 << 10].choose(&mut self.random).unwrap_or(&1),
+            retention: self.retention,
+            awaits_consumers: true,
+            archive: self.archive.as_ref().map(TownArchive::log),
+            archive_interval: town_archive::INTERVAL,
             sync_tree: false,
             is_stepped: true,
             disk: Some(Arc::new(self.disk.clone())),
@@ -136,15 +165,19 @@ impl TownRun {
         let engine = Engine::open(self.directory.path(), options)?;
         let seed = self.random.random();
         let (disk, clock) = (self.disk.clone(), self.clock.clone());
-        Ok(Machine::new(engine, disk, clock, seed, self.shared.is_some()))
+        Ok(Machine::new(engine, disk, clock, seed))
     }
 
     /// Opens the town in a process; its stream stutters unless it is calm.
     async fn town(&mut self, machine: &Machine, is_calm: bool) -> Town {
         self.process += 1;
         let own: SharedBackend = Arc::new(machine.clone());
-        let backend = match &self.shared {
-            Some(shared) => Arc::new(shared.with_backend(own)),
+        let backend: SharedBackend = match &self.shared {
+            Some(shared) if is_calm => Arc::new(shared.with_backend(own)),
+            Some(shared) => {
+                let network = UnreliableBackend::new(own, self.random.random());
+                Arc::new(shared.with_backend(Arc::new(network)))
+            }
             None => own,
         };
         let backend: SharedBackend = if is_calm {
@@ -162,6 +195,7 @@ impl TownRun {
         self.plan_fault();
         match self.start() {
             Ok(machine) => {
+                self.remember_state(&machine).await?;
                 {
                     let work = pin!(self.work(machine.clone()));
                     let failed = pin!(machine.failed());
@@ -180,6 +214,17 @@ impl TownRun {
             }
         }
         Ok(())
+    }
+
+    /// Remembers the state at the start of some lives: it must be in the archive for good.
+    async fn remember_state(&mut self, machine: &Machine) -> anyhow::Result<()> {
+        let Some(archive) = &mut self.archive else { return Ok(()) };
+        if self.random.random_ratio(2, 3) {
+            return Ok(());
+        }
+        let core = Core::SHAPE.definition(&Town::settings().tables.core);
+        let engine = machine.engine().context("the machine is off")?;
+        archive.remember(&engine, &core, &self.clock).await
     }
 
     /// The processes of a life: two on a store that they share.
@@ -203,7 +248,7 @@ impl TownRun {
         }
         for town in &towns {
             let random = SmallRng::from_rng(&mut self.random);
-            tasks.spawn(read_and_die(town, at_work, random));
+            tasks.spawn(read_and_die(town, &machine, at_work, random));
         }
         tasks.await;
     }
@@ -276,11 +321,11 @@ impl TownRun {
                 .await;
         }
         for wait_ms in [ALL_DUE_MS, ALL_DUE_MS, ALL_DUE_MS, ALL_OVER_MS, ALL_DUE_MS, ALL_DUE_MS] {
-            runner(&town).drain().await?;
+            drain(&town, &machine).await?;
             self.clock.advance_ms(wait_ms);
             machine.engine().context("the machine is off")?.sweep()?;
         }
-        runner(&town).drain().await?;
+        drain(&town, &machine).await?;
         let engine = machine.engine().context("the machine is off")?;
         let faults = engine.audit()?;
         ensure!(faults.is_empty(), "the audit found {faults:#?}");
@@ -292,6 +337,10 @@ impl TownRun {
         let (actions, done) = model.actions();
         (self.report.actions, self.report.done) = (actions as u64, done as u64);
         check_town(&town, &model).await;
+        if let Some(archive) = &self.archive {
+            let core = town.context().core().table().definition();
+            archive.check(&engine, core, &self.clock).await?;
+        }
         self.count_steps();
         self.report.digest = self.digest.finish();
         machine.turn_off();
@@ -300,10 +349,10 @@ impl TownRun {
 }
 
 /// Reads the stream, dies at a random point, and starts again, while users are at work.
-async fn read_and_die(town: &Town, at_work: &AtomicUsize, mut random: SmallRng) {
+async fn read_and_die(town: &Town, machine: &Machine, at_work: &AtomicUsize, mut random: SmallRng) {
     while at_work.load(Ordering::SeqCst) > 0 {
         let stops = random.random_range(READER_STOPS);
-        if let Some(Err(error)) = stop_at(stops, runner(town).drain()).await {
+        if let Some(Err(error)) = stop_at(stops, runner(town, machine).drain()).await {
             // Only the network may fail, and a full disk; one that breaks gives no answer.
             let error = error.to_string();
             let is_expected = ["unavailable", "cannot be saved at the moment"]
@@ -311,15 +360,37 @@ async fn read_and_die(town: &Town, at_work: &AtomicUsize, mut random: SmallRng) 
                 .any(|part| error.contains(part));
             assert!(is_expected, "the stream cannot be read: {error}");
         }
-        // The runtime's time moves only while everything waits, as users do between two attempts.
-        tokio::time::sleep(READER_PAUSE).await;
+        if random.random_ratio(1, PASSES) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        } else {
+            for _ in 0..random.random_range(READER_PAUSE) {
+                yield_to_others().await;
+            }
+        }
     }
 }
 
+/// Lets the processors read the stream to its end.
+async fn drain(town: &Town, machine: &Machine) -> anyhow::Result<()> {
+    let runner = runner(town, machine);
+    runner.drain().await?;
+    let gaps: u64 = runner.metrics().lanes.iter().map(|lane| lane.gaps).sum();
+    ensure!(gaps == 0, "the log was trimmed before {gaps} processors had read it");
+    Ok(())
+}
+
 /// A runner as in a server, without delays between attempts.
-fn runner(town: &Town) -> Runner {
-    RunnerBuilder::with_all_processors(town.context(), [0; 32])
+fn runner(town: &Town, machine: &Machine) -> Runner {
+    let builder = RunnerBuilder::with_all_processors(town.context(), [0; 32])
         .with_media_store(town.media_store().clone())
-        .without_delays()
-        .build()
+        .without_delays();
+    if !town.context().store().capabilities().single_process {
+        // Such a store keeps its stream for a day, whoever reads it.
+        return builder.build();
+    }
+    let runner = builder.with_shard_assignment(CheckpointHolds::new(machine.clone())).build();
+    if let Some(engine) = machine.engine() {
+        engine.expect_consumers(runner.processor_names().iter().map(ToString::to_string));
+    }
+    runner
 }
