@@ -6,20 +6,21 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use crate::{CampaignTotals, members};
+use crate::{CampaignTotals, PlantedFault, members, planted_faults};
 
 /// The checked-in totals, from the workspace.
 pub const TOTALS: &str = "campaign/totals.json";
 /// The document that shows them.
 pub const DOCUMENT: &str = "docs/RELIABILITY.md";
-const BEGIN: &str = "<!-- figures of the campaign -->\n";
-const END: &str = "<!-- end of the figures -->";
+/// The lines around the figures of members, and around those of planted faults.
+const FIGURES: [&str; 2] = ["<!-- figures of the campaign -->\n", "<!-- end of the figures -->"];
+const PLANTED: [&str; 2] = ["<!-- planted faults -->\n", "<!-- end of the planted faults -->"];
 
 /// Writes the totals into the document.
 pub fn write_document(workspace: &Path, totals: &CampaignTotals) -> anyhow::Result<()> {
     let path = workspace.join(DOCUMENT);
     let current = fs::read_to_string(&path).with_context(|| format!("cannot read {DOCUMENT}"))?;
-    fs::write(&path, with_figures(&current, totals)?)
+    fs::write(&path, with_totals(workspace, &current, totals)?)
         .with_context(|| format!("cannot write {DOCUMENT}"))
 }
 
@@ -29,17 +30,26 @@ pub fn check_document(workspace: &Path) -> anyhow::Result<()> {
     let current = fs::read_to_string(workspace.join(DOCUMENT))
         .with_context(|| format!("cannot read {DOCUMENT}"))?;
     ensure!(
-        with_figures(&current, &totals)? == current,
+        with_totals(workspace, &current, &totals)? == current,
         "{DOCUMENT} does not show {TOTALS}: run `cargo run -p roundtable-campaign -- --write-document`"
     );
     Ok(())
 }
 
-fn with_figures(document: &str, totals: &CampaignTotals) -> anyhow::Result<String> {
-    let lacks = || format!("{DOCUMENT} lacks the lines {BEGIN:?} and {END:?}");
-    let (before, rest) = document.split_once(BEGIN).with_context(lacks)?;
-    let (_, after) = rest.split_once(END).with_context(lacks)?;
-    Ok(format!("{before}{BEGIN}{}{END}{after}", figures(totals)?))
+fn with_totals(
+    workspace: &Path,
+    document: &str,
+    totals: &CampaignTotals,
+) -> anyhow::Result<String> {
+    let document = with_table(document, FIGURES, &figures(totals)?)?;
+    with_table(&document, PLANTED, &planted(&planted_faults(workspace)?, totals)?)
+}
+
+fn with_table(document: &str, [begin, end]: [&str; 2], table: &str) -> anyhow::Result<String> {
+    let lacks = || format!("{DOCUMENT} lacks the lines {begin:?} and {end:?}");
+    let (before, rest) = document.split_once(begin).with_context(lacks)?;
+    let (_, after) = rest.split_once(end).with_context(lacks)?;
+    Ok(format!("{before}{begin}{table}{end}{after}"))
 }
 
 fn figures(totals: &CampaignTotals) -> anyhow::Result<String> {
@@ -62,6 +72,20 @@ fn figures(totals: &CampaignTotals) -> anyhow::Result<String> {
             counts.collect::<Vec<_>>().join(", "),
             known.findings,
         )?;
+    }
+    Ok(text)
+}
+
+fn planted(faults: &[PlantedFault], totals: &CampaignTotals) -> anyhow::Result<String> {
+    let mut text = String::from("| fault | found by | seconds |\n|---|---|---|\n");
+    for fault in faults {
+        let findings = totals.planted.get(&fault.name).map(Vec::as_slice).unwrap_or_default();
+        for test in &fault.found_by {
+            let finding = findings.iter().find(|finding| finding.test == *test);
+            let seconds = finding.map(|finding| finding.milliseconds.div_ceil(1_000).to_string());
+            let seconds = seconds.unwrap_or_else(|| String::from("not searched"));
+            writeln!(text, "| {} | `{test}` | {seconds} |", fault.fault)?;
+        }
     }
     Ok(text)
 }

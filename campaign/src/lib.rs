@@ -11,7 +11,7 @@ mod totals;
 
 pub use document::{DOCUMENT, TOTALS, check_document, write_document};
 pub use members::{Member, Members, members};
-pub use planted::{FaultSearch, PlantedFault, planted_faults};
+pub use planted::{FaultFinding, FaultSearch, FaultTrial, PlantedFault, planted_faults};
 pub use simulation::{SimulationReport, simulate};
 pub use totals::{CampaignTotals, Counts, MemberTotals};
 

@@ -5,11 +5,11 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::Parser;
 use roundtable_campaign::{
-    CampaignTotals, FaultSearch, Member, Members, TOTALS, members, planted_faults, workspace,
-    write_document,
+    CampaignTotals, FaultFinding, FaultSearch, Member, Members, TOTALS, members, planted_faults,
+    workspace, write_document,
 };
 
 /// The longest time of one turn of a member.
@@ -136,17 +136,28 @@ fn search(members: &[&Member], end: Instant) -> anyhow::Result<u64> {
     Ok(findings)
 }
 
+/// Plants the faults one after the other. Results are written after each, so that one fault can be
+/// searched again.
 fn search_planted(only: Option<&str>) -> anyhow::Result<ExitCode> {
-    let mut missed = 0;
+    let path = workspace().join(TOTALS);
+    let mut faults = planted_faults(&workspace())?;
+    faults.retain(|fault| only.is_none_or(|only| only == fault.name));
+    ensure!(!faults.is_empty(), "there is no such fault");
     let search = FaultSearch::prepare(&workspace())?;
-    for fault in planted_faults(&workspace())? {
-        if only.is_some_and(|only| only != fault.name) {
-            continue;
+    let problems = search.check_unplanted(&faults)?;
+    problems.iter().for_each(|problem| println!("{problem}"));
+    let mut missed = problems.len();
+    for fault in faults {
+        let trial = search.find(&fault)?;
+        missed += trial.misses.len();
+        for FaultFinding { test, milliseconds } in &trial.findings {
+            println!("{}: found by {test} in {milliseconds} ms", fault.name);
         }
-        let found = search.find(&fault)?;
-        missed += usize::from(found.is_none());
-        let how = found.unwrap_or_else(|| String::from("NOT FOUND"));
-        println!("{}: {how}", fault.name);
+        trial.misses.iter().for_each(|miss| println!("{}: NOT FOUND: {miss}", fault.name));
+        let mut totals = CampaignTotals::read(&path)?;
+        totals.planted.insert(fault.name, trial.findings);
+        totals.write(&path)?;
     }
+    write_document(&workspace(), &CampaignTotals::read(&path)?)?;
     Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

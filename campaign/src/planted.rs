@@ -1,17 +1,23 @@
 //! Planted faults: deliberate bugs as patches, each with the tests that find it. They show that the
 //! search would notice.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Instant;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
+use serde::{Deserialize, Serialize};
 
 /// The directory of the patches, in the workspace.
 const FAULTS: &str = "campaign/faults";
 /// The copy that faults are planted in. Always the same, so that little is built again.
 const COPY: &str = "roundtable-planted-faults";
+/// The longest time of a test, or of its build.
+const SECONDS_MAX: u64 = 1_800;
+/// The exit code of `timeout` after that time.
+const TIMED_OUT: i32 = 124;
 
 /// A deliberate bug.
 #[derive(Clone, Debug)]
@@ -20,7 +26,7 @@ pub struct PlantedFault {
     pub patch: PathBuf,
     /// The fault, in a sentence.
     pub fault: String,
-    /// Arguments of `cargo test`, of the tests that find it.
+    /// Arguments of `cargo test -p`, of the tests that must find it.
     pub found_by: Vec<String>,
 }
 
@@ -65,10 +71,13 @@ impl PlantedFault {
 }
 
 fn git_apply(directory: &Path, patch: &Path, arguments: &[&str]) -> anyhow::Result<()> {
+    let patch = patch.to_str().context("the path of the patch is not UTF-8")?;
+    git(directory, &[&["apply"], arguments, &[patch]].concat())
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     let mut git = Command::new("git");
-    git.arg("apply").args(arguments).arg(patch).current_dir(directory);
-    // A copy is not a repository, nor part of the one around it.
-    let output = git.output().context("cannot run git")?;
+    let output = git.args(arguments).current_dir(directory).output().context("cannot run git")?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
@@ -80,67 +89,97 @@ pub struct FaultSearch {
     target: PathBuf,
 }
 
+/// A test that found a planted fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultFinding {
+    /// The arguments of `cargo test -p`.
+    pub test: String,
+    /// The time that it ran.
+    pub milliseconds: u64,
+}
+
+/// The results of the tests that should find a planted fault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaultTrial {
+    pub findings: Vec<FaultFinding>,
+    /// Tests that did not find it, each with the reason.
+    pub misses: Vec<String>,
+}
+
 impl FaultSearch {
-    /// Copies the last commit of the workspace.
+    /// Copies the last commit of the workspace, as a checkout that changes only what differs from the
+    /// former copy: that alone is built again.
     pub fn prepare(workspace: &Path) -> anyhow::Result<Self> {
         let copy = std::env::temp_dir().join(COPY);
-        if copy.exists() {
-            fs::remove_dir_all(&copy).context("cannot remove the former copy")?;
+        if !copy.join(".git").exists() {
+            fs::create_dir_all(&copy).context("cannot create the copy")?;
+            git(&copy, &["init", "--quiet"])?;
         }
-        fs::create_dir_all(&copy).context("cannot create the copy")?;
-        let archive = copy.join("commit.tar");
-        let mut git = Command::new("git");
-        git.args(["archive", "--format=tar", "--output"]).arg(&archive).arg("HEAD");
-        succeeded(&git.current_dir(workspace).output().context("cannot run git")?)?;
-        let mut tar = Command::new("tar");
-        succeeded(
-            &tar.arg("xf").arg(&archive).current_dir(&copy).output().context("cannot run tar")?,
-        )?;
-        fs::remove_file(&archive).context("cannot remove the archive")?;
+        let from = workspace.to_str().context("the path of the workspace is not UTF-8")?;
+        git(&copy, &["fetch", "--quiet", from, "HEAD"])?;
+        git(&copy, &["checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"])?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         Ok(Self { copy, target: target.unwrap_or_else(|| workspace.join("target")) })
     }
 
-    /// Plants a fault and runs the tests that should find it, until one does. Returns which, and how
-    /// long it took.
-    pub fn find(&self, fault: &PlantedFault) -> anyhow::Result<Option<String>> {
-        git_apply(&self.copy, &fault.patch, &[])
-            .with_context(|| format!("{} does not apply to the last commit", fault.name))?;
-        let found = self.find_planted(fault);
-        git_apply(&self.copy, &fault.patch, &["--reverse"])?;
-        found
+    /// Runs the tests that should find these faults, without any. Returns what is wrong with those that
+    /// find nothing, or fail already.
+    pub fn check_unplanted(&self, faults: &[PlantedFault]) -> anyhow::Result<Vec<String>> {
+        let tests: BTreeSet<&String> = faults.iter().flat_map(|fault| &fault.found_by).collect();
+        let mut problems = Vec::new();
+        for test in tests {
+            let ran = self.cargo_test(test, &[])?;
+            let text = String::from_utf8_lossy(&ran.stdout);
+            let has_passed =
+                |line: &str| line.starts_with("test result: ok. ") && !line.contains(" 0 passed");
+            // A filter that no test has succeeds as well.
+            if !ran.status.success() {
+                problems.push(format!("`cargo test -p {test}` fails without a fault:\n{text}"));
+            } else if !text.lines().any(has_passed) {
+                problems.push(format!("`cargo test -p {test}` runs no test"));
+            }
+        }
+        Ok(problems)
     }
 
-    fn find_planted(&self, fault: &PlantedFault) -> anyhow::Result<Option<String>> {
+    /// Plants a fault and runs the tests that should find it.
+    pub fn find(&self, fault: &PlantedFault) -> anyhow::Result<FaultTrial> {
+        git_apply(&self.copy, &fault.patch, &[])
+            .with_context(|| format!("{} does not apply to the last commit", fault.name))?;
+        let trial = self.find_planted(fault);
+        git_apply(&self.copy, &fault.patch, &["--reverse"])?;
+        trial
+    }
+
+    fn find_planted(&self, fault: &PlantedFault) -> anyhow::Result<FaultTrial> {
+        let mut trial = FaultTrial::default();
         for test in &fault.found_by {
             // No test finds a fault that does not compile.
             let built = self.cargo_test(test, &["--no-run"])?;
             if !built.status.success() {
-                bail!(
-                    "{} does not compile:\n{}",
-                    fault.name,
-                    String::from_utf8_lossy(&built.stderr)
-                );
+                let text = String::from_utf8_lossy(&built.stderr);
+                trial.misses.push(format!("{test} does not compile:\n{text}"));
+                continue;
             }
             let started = Instant::now();
             let ran = self.cargo_test(test, &[])?;
-            if !ran.status.success() {
-                let seconds = started.elapsed().as_secs_f64();
-                return Ok(Some(format!("found in {seconds:.1} s by `cargo test {test}`")));
+            let milliseconds = u64::try_from(started.elapsed().as_millis())?;
+            match ran.status.code() {
+                Some(0) => trial.misses.push(format!("{test} passes")),
+                Some(TIMED_OUT) => trial.misses.push(format!("{test} does not end")),
+                _ => trial.findings.push(FaultFinding { test: test.clone(), milliseconds }),
             }
         }
-        Ok(None)
+        Ok(trial)
     }
 
     fn cargo_test(&self, test: &str, more: &[&str]) -> anyhow::Result<Output> {
-        let mut cargo = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
-        cargo.arg("test").args(test.split_whitespace()).args(more);
-        cargo.current_dir(&self.copy).env("CARGO_TARGET_DIR", &self.target);
-        cargo.output().context("cannot run cargo")
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+        // A fault may make a test wait for ever.
+        let mut timeout = Command::new("timeout");
+        timeout.arg(SECONDS_MAX.to_string()).arg(cargo);
+        timeout.args(["test", "-p"]).args(test.split_whitespace()).args(more);
+        timeout.current_dir(&self.copy).env("CARGO_TARGET_DIR", &self.target);
+        timeout.output().context("cannot run timeout and cargo")
     }
-}
-
-fn succeeded(output: &Output) -> anyhow::Result<()> {
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
 }

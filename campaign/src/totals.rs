@@ -8,13 +8,18 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
+use crate::FaultFinding;
+
 /// Figures of a member, by name: "power cuts", "kills".
 pub type Counts = BTreeMap<String, u64>;
 
-/// The totals of all members.
+/// The totals of all members, and what found the planted faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CampaignTotals {
     pub members: BTreeMap<String, MemberTotals>,
+    /// The findings of the last search, by fault.
+    #[serde(default)]
+    pub planted: BTreeMap<String, Vec<FaultFinding>>,
 }
 
 /// The totals of one member.
