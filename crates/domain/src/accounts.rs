@@ -28,7 +28,7 @@ use roundtable_model::{Entity, Secret, SessionId, Time};
 
 use self::tokens::RefreshToken;
 use crate::access::{Permission, Relations, require};
-use crate::{Caller, CallerCredential, Context, ServiceError, refusals};
+use crate::{Caller, CallerCredential, Context, ServiceError, SignInBasis, refusals};
 
 pub use self::devices::DeviceInput;
 pub use self::identities::ExternalIdentity;
@@ -52,6 +52,7 @@ refusals! {
         WrongPassword: Unauthenticated = "the password is wrong",
         PasswordNeeded: Unauthenticated = "send your password with this, or do it within five minutes of signing in",
         SessionEnded: Unauthenticated = "this session has ended; sign in again",
+        IdentityUnlinked: Unauthenticated = "this identity is no longer linked to the account; sign in with the password, or link it again",
         InvalidApiKey: Unauthenticated = "this API key is not valid",
         EmailNotVerified: BadRequest = "your issuer has not verified your e-mail address (`email_verified`); verify it there, and get a new token",
         EmailMismatch: BadRequest = "your issuer has verified another e-mail address than this one",
@@ -90,8 +91,8 @@ pub struct SignedInUser {
 impl SignedInUser {
     /// `signed_in_at` is when the session began, with a password.
     fn new(user: User, token: &RefreshToken, signed_in_at: Time) -> Self {
-        let session = Some(token.session.clone());
-        let credential = CallerCredential::SignIn { session, password_at: Some(signed_in_at) };
+        let basis = Some(SignInBasis::Session(token.session.clone()));
+        let credential = CallerCredential::SignIn { basis, password_at: Some(signed_in_at) };
         Self {
             caller: Caller { credential, ..Caller::with_roles(user.id.clone(), &user.roles) },
             session_id: token.session.clone(),
@@ -138,7 +139,8 @@ fn require_own(permission: Permission, caller: &Caller) -> Result<(), ServiceErr
 const PASSWORD_AGE_MS_MAX: u64 = 5 * 60 * 1000;
 
 impl Accounts {
-    /// Requires that the caller gave the password recently: with this request, or by signing in.
+    /// Requires that the caller gave the password recently: with this request, or by signing in here or
+    /// at their issuer.
     fn require_recent_password(&self, caller: &Caller) -> Result<(), AccountError> {
         let now = self.context.now();
         let is_recent = |at: Time| now < at.plus_ms(PASSWORD_AGE_MS_MAX);

@@ -1,7 +1,7 @@
 //! The authenticated caller of a service. Authentication happens before a service is called.
 
 use roundtable_model::entities::User;
-use roundtable_model::{ApiKeyId, Role, SessionId, Time, UserId};
+use roundtable_model::{ApiKeyId, IssuerName, IssuerSubject, Role, SessionId, Time, UserId};
 
 use crate::access::Relations;
 
@@ -19,9 +19,9 @@ pub struct Caller {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallerCredential {
     SignIn {
-        /// `None` if another issuer signed the user in.
-        session: Option<SessionId>,
-        /// The last time the user gave their password, as far as known.
+        /// The item that the sign-in lasts as long as; `None` for a user whom a service stands in for.
+        basis: Option<SignInBasis>,
+        /// The last time the user gave their password, here or to their issuer, as far as known.
         password_at: Option<Time>,
     },
     ApiKey {
@@ -30,14 +30,21 @@ pub enum CallerCredential {
     },
 }
 
+/// The stored item without which a sign-in is no longer valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignInBasis {
+    Session(SessionId),
+    /// The link to the identity at the external issuer that signed the user in.
+    Identity(IssuerName, IssuerSubject),
+}
+
 impl CallerCredential {
-    /// A sign-in by another issuer, of unknown age.
-    const EXTERNAL: Self = Self::SignIn { session: None, password_at: None };
+    const UNKNOWN: Self = Self::SignIn { basis: None, password_at: None };
 }
 
 impl Caller {
     pub fn user(user_id: UserId) -> Self {
-        Self { user_id, roles: Roles::default(), credential: CallerCredential::EXTERNAL }
+        Self { user_id, roles: Roles::default(), credential: CallerCredential::UNKNOWN }
     }
 
     pub fn with_roles(user_id: UserId, roles: &[Role]) -> Self {
@@ -56,12 +63,12 @@ impl Caller {
     /// The caller's session; API keys and tokens of another issuer have none.
     pub const fn session(&self) -> Option<&SessionId> {
         match &self.credential {
-            CallerCredential::SignIn { session, .. } => session.as_ref(),
-            CallerCredential::ApiKey { .. } => None,
+            CallerCredential::SignIn { basis: Some(SignInBasis::Session(id)), .. } => Some(id),
+            CallerCredential::SignIn { .. } | CallerCredential::ApiKey { .. } => None,
         }
     }
 
-    /// The last time the user gave their password, as far as known.
+    /// The last time the user gave their password, here or to their issuer, as far as known.
     pub(crate) const fn password_at(&self) -> Option<Time> {
         match &self.credential {
             CallerCredential::SignIn { password_at, .. } => *password_at,

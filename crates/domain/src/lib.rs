@@ -67,7 +67,7 @@ pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};
 pub use blocks::{BlockError, Blocks};
 pub use bus::LiveBus;
-pub use caller::{Caller, CallerCredential, Roles};
+pub use caller::{Caller, CallerCredential, Roles, SignInBasis};
 pub use codes::{Code, Refusal};
 pub use comments::{CommentEngagement, CommentError, Comments, NewComment};
 pub use companies::{Companies, CompanyError};

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::try_join;
-use roundtable_domain::{Accounts, Caller, Code, Context, ExternalIdentity, Roles, ServiceError};
+use roundtable_domain::{Accounts, Caller, Code, Context, Roles, ServiceError};
 use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_model::{Secret, UserId, UserStatus};
 use tokio::time::timeout;
 
-use crate::oidc::OidcIssuer;
+use crate::oidc::{OidcIssuer, OidcToken};
 use crate::tokens::{AccessTokens, invalid_token};
 
 /// The prefix of API keys.
@@ -94,9 +94,9 @@ impl Authenticator {
         }
         let Some(oidc) = &self.oidc else { return Err(invalid_token()) };
         let external = oidc.verify(credential).await?;
-        let caller = self.by_identity(&external.identity).await?;
+        let caller = self.by_identity(&external).await?;
         let client = ClientInfo { caller: Some(caller), address };
-        // The identity may be unlinked: a connection lives no longer than with a token of ours.
+        // As with a key, or a token of ours: the next connection is checked again.
         let lifetime_end = self.context.clock().now_seconds() + u64::from(self.tokens.seconds());
         let expires_at = Some(external.expires_at.min(lifetime_end));
         Ok(ClientIdentity { client, expires_at })
@@ -114,10 +114,10 @@ impl Authenticator {
         Ok(if active { profile.roles.into_iter().collect() } else { Roles::default() })
     }
 
-    /// The user that an identity is linked to. Its address finds no account: it may have been claimed by
-    /// another user.
-    async fn by_identity(&self, identity: &ExternalIdentity) -> Result<Caller, ApiError> {
-        let user = self.accounts().by_identity(identity).await?;
+    /// The user that the identity of a token is linked to. Its address finds no account: it may have been
+    /// claimed by another user.
+    async fn by_identity(&self, token: &OidcToken) -> Result<Caller, ApiError> {
+        let caller = self.accounts().by_identity(&token.identity, token.signed_in_at).await?;
         let not_linked = || {
             ApiError::new(
                 Code::Unauthenticated,
@@ -125,8 +125,8 @@ impl Authenticator {
                  password, or sign up with `identityToken`",
             )
         };
-        let user = user.ok_or_else(not_linked)?;
-        let roles = self.roles(&user).await?;
-        Ok(Caller { roles, ..Caller::user(user) })
+        let caller = caller.ok_or_else(not_linked)?;
+        let roles = self.roles(&caller.user_id).await?;
+        Ok(Caller { roles, ..caller })
     }
 }

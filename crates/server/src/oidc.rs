@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use roundtable_domain::{Code, ExternalIdentity};
 use roundtable_interface::{ApiError, IdentityVerifier};
 use roundtable_model::table::Clock;
-use roundtable_model::{InvalidValue, IssuerName, IssuerSubject};
+use roundtable_model::{InvalidValue, IssuerName, IssuerSubject, Time};
 use serde::Deserialize;
 
 use crate::configuration::{ConfigurationError, OidcSettings};
@@ -63,6 +63,9 @@ struct CachedKeys {
 #[derive(Clone, Debug)]
 pub(crate) struct OidcToken {
     pub(crate) identity: ExternalIdentity,
+    /// The last time the user signed in at the issuer, if it says so. The time of issue does not: a token
+    /// may be issued in exchange for a refresh token, without the user.
+    pub(crate) signed_in_at: Option<Time>,
     pub(crate) expires_at: u64,
 }
 
@@ -85,6 +88,8 @@ struct OidcClaims {
     sub: String,
     exp: u64,
     nbf: Option<u64>,
+    /// Some issuers send other types: only whole seconds count.
+    auth_time: Option<serde_json::Value>,
     email: Option<String>,
     /// Some issuers send other types: only `true` counts.
     email_verified: Option<serde_json::Value>,
@@ -160,7 +165,11 @@ impl OidcIssuer {
             return Err(invalid_token());
         }
         let identity = ExternalIdentity { issuer: self.name.clone(), subject, email };
-        Ok(OidcToken { identity, expires_at })
+        // No sign-in is in the future, but the issuer's clock may be ahead.
+        let signed_in_at = claims.auth_time.and_then(|at| at.as_u64());
+        let signed_in_at = signed_in_at.filter(|at| *at <= now.saturating_add(LEEWAY_SECONDS));
+        let signed_in_at = signed_in_at.map(|at| Time::from_ms(at.min(now).saturating_mul(1000)));
+        Ok(OidcToken { identity, signed_in_at, expires_at })
     }
 
     fn key(&self, id: &str, max_age_seconds: u64) -> Option<DecodingKey> {

@@ -5,6 +5,7 @@ use roundtable_model::entities::{Credential, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{InvalidValue, Nickname, UserStatus, rekey};
 
+use super::revocation::{SIGN_IN, retry_while_valid, validity_check};
 use super::{AccountError, Accounts, names, require_own, tags};
 use crate::access::Permission;
 use crate::{Caller, ServiceError};
@@ -15,9 +16,9 @@ const DELETED_NICKNAME: &str = "deleted";
 #[boxed]
 impl Accounts {
     /// Deletes the caller's account; `nickname` confirms the intent, and a recent password the
-    /// person. From this moment the profile and its content are hidden, sign-in fails and the names
-    /// are free. The background purge removes the content, however much there is, and this tombstone
-    /// last.
+    /// person, whose session must still be open, or whose identity linked. From this moment the
+    /// profile and its content are hidden, sign-in fails and the names are free. The background purge
+    /// removes the content, however much there is, and this tombstone last.
     pub async fn delete_account(
         &self,
         caller: &Caller,
@@ -38,7 +39,8 @@ impl Accounts {
                     .with("credential", Delete::new(Credential::at(&me.id)))
                     .with_named(names::moved_locks(&me, &after, after.updated_at))
                     .with_all("tag", tags::reference_writes(&self.context, &me, &after).await?)
-                    .finish_unrecorded(())
+                    .with_all(SIGN_IN, validity_check(caller))
+                    .finish_or((), |failed| retry_while_valid(caller, &failed))
                     .await
             })
             .await

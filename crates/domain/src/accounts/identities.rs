@@ -10,18 +10,20 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, EmailLock, Identity, User};
 use roundtable_model::table::Write;
 use roundtable_model::{
-    Email, Entity, IssuerName, IssuerSubject, Json, Nickname, Secret, UserId, rekey,
+    Email, Entity, IssuerName, IssuerSubject, Json, Nickname, Secret, Time, UserId, rekey,
 };
 
 use super::attempts::AttemptOrigin;
 use super::keys::KeysOnSignOut;
 use super::names::{self, EMAIL, NameLockWrite};
+use super::profile::email_refusal;
+use super::revocation::{SIGN_IN, validity_check};
 use super::{AccountError, Accounts, require_own};
 use crate::access::Permission;
 use crate::account::active_account_check;
 use crate::limits::IDENTITIES_MAX;
 use crate::mutation::AttemptOutcome;
-use crate::{Caller, ServiceError, audit};
+use crate::{Caller, CallerCredential, ServiceError, SignInBasis, audit};
 
 /// The name of the write that links an identity.
 pub(super) const IDENTITY: &str = "identity";
@@ -48,14 +50,20 @@ impl ExternalIdentity {
 
 #[boxed]
 impl Accounts {
-    /// Returns the user that an identity is linked to.
+    /// Returns the caller of an issuer's token, without roles: the user that the identity is linked to.
+    /// The issuer says when they last signed in there, if it knows.
     pub async fn by_identity(
         &self,
         identity: &ExternalIdentity,
-    ) -> Result<Option<UserId>, AccountError> {
+        signed_in_at: Option<Time>,
+    ) -> Result<Option<Caller>, AccountError> {
         let ExternalIdentity { issuer, subject, .. } = identity;
         let linked = self.context.core().identity(issuer, subject).get().await?;
-        Ok(linked.map(|linked| linked.user_id))
+        Ok(linked.map(|Identity { issuer, subject, user_id, .. }| {
+            let basis = Some(SignInBasis::Identity(issuer, subject));
+            let credential = CallerCredential::SignIn { basis, password_at: signed_in_at };
+            Caller { credential, ..Caller::user(user_id) }
+        }))
     }
 
     /// Links an identity to the account with the address that its issuer has verified, after checking
@@ -128,13 +136,8 @@ impl Accounts {
                     .with_named(claim)
                     .with_all(IDENTITY, self.identity_write(identity, &me.id).await?)
                     .with("credential", Credential::at(&me.id).check(unchanged.clone()))
-                    .finish_or(after, |failed| {
-                        if failed.contains("credential") {
-                            Err(AccountError::WrongPassword)
-                        } else {
-                            Ok(AttemptOutcome::Retry)
-                        }
-                    })
+                    .with_all(SIGN_IN, validity_check(caller))
+                    .finish_or(after, |failed| email_refusal(caller, &failed))
                     .await
             })
             .await

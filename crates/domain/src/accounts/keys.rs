@@ -3,11 +3,12 @@
 
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{ApiKey, Session};
+use roundtable_model::entities::ApiKey;
 use roundtable_model::table::essential;
 use roundtable_model::{ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret, Time, UserId};
 
 use super::invitations::check_future;
+use super::revocation::{SIGN_IN, retry_while_valid, validity_check};
 use super::tokens::ApiKeyToken;
 use super::{AccountError, Accounts, delete_all, require_own};
 use crate::access::Permission;
@@ -39,8 +40,8 @@ pub enum KeysOnSignOut {
 #[boxed]
 impl Accounts {
     /// Creates an API key, of which its owner is notified. Requires a recent password. The session
-    /// must still be open when the key is written: what ends all sessions and then revokes all keys
-    /// misses none.
+    /// must still be open when the key is written, or the identity linked: what ends all sessions,
+    /// unlinks all identities and then revokes all keys misses none.
     pub async fn create_key(
         &self,
         caller: &Caller,
@@ -78,13 +79,12 @@ impl Accounts {
         let new = NewApiKey { key, secret: text.text() };
         mutation
             .run(async |me, attempt| {
-                let session = caller.session().map(|id| Session::at(&me.id, id).exists());
                 attempt
                     .commit()
                     .with("key", new.key.create())
                     .with("user", active_account_check(&me.id))
-                    .with_all("session", session)
-                    .finish_or(new.clone(), |_| Err(AccountError::SessionEnded))
+                    .with_all(SIGN_IN, validity_check(caller))
+                    .finish_or(new.clone(), |failed| retry_while_valid(caller, &failed))
                     .await
             })
             .await
@@ -149,16 +149,15 @@ impl Accounts {
         Ok(caller)
     }
 
-    /// Revokes all keys of a user and unlinks the identities, unless they are to be kept; returns the
+    /// Unlinks the identities of a user and revokes all keys, unless they are to be kept; returns the
     /// number of keys.
     pub(super) async fn revoke_on_sign_out(
         &self,
         user: &UserId,
         keys: KeysOnSignOut,
     ) -> Result<usize, ServiceError> {
-        let revoked = delete_all(&self.context, &self.keys_to_revoke(user, keys).await?).await?;
         self.unlink_identities(user, keys).await?;
-        Ok(revoked)
+        delete_all(&self.context, &self.keys_to_revoke(user, keys).await?).await
     }
 
     /// The keys of a user, unless they are to be kept.

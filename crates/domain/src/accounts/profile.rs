@@ -1,15 +1,17 @@
 //! Profile changes, including renames and changes of the e-mail address.
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Holder, Upload, User};
+use roundtable_model::entities::{Credential, Holder, Upload, User};
 use roundtable_model::{
     Date, Email, Handle, InvalidValue, MediaUse, Nickname, Patch, RequestId, Secret, Tag, Time,
     UserId, rekey,
 };
 use serde::{Deserialize, Serialize};
 
+use super::revocation::{SIGN_IN, retry_while_valid, validity_check};
 use super::{AccountError, Accounts, names, nicknames, require_own, tags};
 use crate::access::Permission;
+use crate::commit::FailedConditions;
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text,
 };
@@ -117,6 +119,18 @@ fn distinct(tags: &[Tag]) -> Vec<Tag> {
     distinct
 }
 
+/// Decides about an attempt to change the address after a condition failed: a new password meanwhile
+/// counts as a wrong one here.
+pub(super) fn email_refusal<T>(
+    caller: &Caller,
+    failed: &FailedConditions,
+) -> Result<AttemptOutcome<T>, AccountError> {
+    if failed.contains("credential") {
+        return Err(AccountError::WrongPassword);
+    }
+    retry_while_valid(caller, failed)
+}
+
 #[boxed]
 impl Accounts {
     /// Updates the caller's profile. A rename takes the new name and releases the old one in one
@@ -155,7 +169,8 @@ impl Accounts {
     ) -> Result<User, AccountError> {
         let mutation = self.context.mutation(caller).await?;
         require_own(Permission::ChangeCredentials, caller)?;
-        self.reauthenticate(&mutation.account, password).await?;
+        let credential = self.reauthenticate(&mutation.account, password).await?;
+        let unchanged = Credential::PASSWORD_HASH.is(&credential.password_hash);
         mutation
             .run(async |me, attempt| {
                 let after = User {
@@ -164,7 +179,15 @@ impl Accounts {
                     version: me.version + 1,
                     ..User::clone(&me)
                 };
-                self.write_profile(&me, after, None, attempt).await
+                self.check_changed_names(&me, &after).await?;
+                attempt
+                    .commit()
+                    .with("user", rekey(&*me, &after)?)
+                    .with_named(names::moved_locks(&me, &after, after.updated_at))
+                    .with("credential", Credential::at(&me.id).check(unchanged.clone()))
+                    .with_all(SIGN_IN, validity_check(caller))
+                    .finish_or(after, |failed| email_refusal(caller, &failed))
+                    .await
             })
             .await
     }

@@ -20,7 +20,7 @@ use crate::access::Permission;
 use crate::account::{active_account_check, require_active};
 use crate::limits::SESSIONS_MAX;
 use crate::mutation::{Attempt, AttemptOutcome};
-use crate::{Caller, CallerCredential, ServiceError};
+use crate::{Caller, CallerCredential, ServiceError, SignInBasis};
 
 #[boxed]
 impl Accounts {
@@ -72,8 +72,8 @@ impl Accounts {
     ) -> Result<Caller, AccountError> {
         let session = self.context.core().session(user, session).get().await?;
         let Session { id, created_at, .. } = session.ok_or(AccountError::SessionEnded)?;
-        let credential =
-            CallerCredential::SignIn { session: Some(id), password_at: Some(created_at) };
+        let basis = Some(SignInBasis::Session(id));
+        let credential = CallerCredential::SignIn { basis, password_at: Some(created_at) };
         Ok(Caller { credential, ..Caller::user(user.clone()) })
     }
 
@@ -99,7 +99,8 @@ impl Accounts {
     }
 
     /// Ends all sessions of the caller and unlinks identities; returns how many API keys it revoked.
-    /// Sessions end first: a session that has ended creates no key, so none escapes.
+    /// Keys come last: a session that has ended, or an identity that is unlinked, creates none, so none
+    /// escapes.
     pub async fn logout_everywhere(
         &self,
         caller: &Caller,

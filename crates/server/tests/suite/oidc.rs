@@ -203,7 +203,45 @@ async fn an_identity_is_its_issuer_and_subject() {
     fixture.server.stop().await;
 }
 
-/// Nothing tells a connection that its identity was unlinked, so it ends as one with a token of the server.
+/// A sign-in that has just happened, which the issuer states in `auth_time`, is as good as the password.
+/// The time of issue is not: tokens are renewed without the user.
+#[tokio::test]
+async fn a_key_needs_a_recent_sign_in_at_the_issuer() {
+    let fixture = OidcFixture::set().await;
+    let create = "mutation { createApiKey(name: \"bot\", scopes: [\"read\"]) { name } }";
+    let asked = async |claims: &Value| {
+        let token = fixture.key.sign(claims);
+        fixture.server.ask(Some(&token), create).await.1
+    };
+    let good = with(&fixture.claims(), "iat", json!(NOW_SECONDS));
+    for auth_time in
+        [json!(null), json!(NOW_SECONDS - 300), json!(NOW_SECONDS + 61), json!("today")]
+    {
+        let refused = asked(&with(&good, "auth_time", auth_time.clone())).await;
+        assert_eq!(code(&refused), "UNAUTHENTICATED", "{auth_time}: {refused}");
+    }
+    for auth_time in [NOW_SECONDS - 299, NOW_SECONDS, NOW_SECONDS + 60] {
+        let made = asked(&with(&good, "auth_time", json!(auth_time))).await;
+        assert_eq!(made["data"]["createApiKey"]["name"], "bot", "{auth_time}: {made}");
+    }
+    fixture.server.stop().await;
+}
+
+/// As with a session that ends, at once.
+#[tokio::test]
+async fn a_connection_ends_when_its_identity_is_unlinked() {
+    let fixture = OidcFixture::set().await;
+    let token = fixture.key.sign(&fixture.claims());
+    let mut socket = WebSocketClient::connect_as(&fixture.server, &token).await;
+    let (_, out) =
+        fixture.server.ask(Some(&fixture.own), "mutation { logout(everywhere: true) }").await;
+    assert_eq!(out["data"]["logout"], true, "{out}");
+    let closed = tokio::time::timeout(Duration::from_mins(1), socket.close_code());
+    assert_eq!(closed.await.unwrap(), 4403);
+    fixture.server.stop().await;
+}
+
+/// The token itself lasts longer: the next connection checks the identity and its roles again.
 #[tokio::test]
 async fn a_connection_does_not_last_as_long_as_a_token_of_the_issuer() {
     let fixture = OidcFixture::configured(|all| all.process.sign_in.token_seconds = 1).await;

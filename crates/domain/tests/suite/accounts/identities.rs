@@ -1,10 +1,12 @@
 //! Identities at an external issuer, and addresses that are proved or only claimed.
 
+use std::sync::{Arc, Mutex};
+
 use roundtable_domain::{
-    AccountError, Code, ExternalIdentity, KeysOnSignOut, Registration, Settings, SignUp,
-    SignedInUser,
+    AccountError, Accounts, Caller, Code, Context, ExternalIdentity, KeysOnSignOut, Registration,
+    ServiceError, Settings, SignUp, SignedInUser,
 };
-use roundtable_model::{Secret, UserId};
+use roundtable_model::{Role, Secret, UserId, UserStatus};
 use roundtable_testkit::Town;
 
 use super::lockout::{retry_after, sign_in};
@@ -31,7 +33,13 @@ async fn link(
 }
 
 async fn found(town: &Town, identity: &ExternalIdentity) -> Option<UserId> {
-    town.accounts().by_identity(identity).await.unwrap()
+    let caller = town.accounts().by_identity(identity, None).await.unwrap();
+    caller.map(|caller| caller.user_id)
+}
+
+/// The caller of a token of the issuer, with which this person has signed in now.
+async fn signed_in(town: &Town, identity: &ExternalIdentity) -> Caller {
+    town.accounts().by_identity(identity, Some(town.now())).await.unwrap().unwrap()
 }
 
 /// Mallory has an account, and claims the address of Vera, who has none yet.
@@ -270,5 +278,125 @@ async fn identities_are_unlinked_with_the_password_and_all_sessions() {
         link(&town, &identity, &password).await.unwrap();
         accounts.logout_everywhere(caller, keys).await.unwrap();
         assert_eq!(found(&town, &identity).await, kept, "{keys:?}");
+    }
+}
+
+/// What a stolen token must not do needs the password, or a sign-in at the issuer that has just happened.
+#[tokio::test]
+async fn a_recent_sign_in_at_the_issuer_counts_as_the_password() {
+    let town = Town::of([]).await;
+    let ana = town.sign_up("ana").await;
+    let (accounts, identity) = (town.accounts(), person("s-1", Some("ana")));
+    link(&town, &identity, &town.password("ana")).await.unwrap();
+    let (read, caller) = ([String::from("read")], signed_in(&town, &identity).await);
+    town.advance_ms(5 * 60 * 1000 - 1);
+    accounts.create_key(&caller, "bot", &read, None).await.unwrap();
+    town.advance_ms(1);
+    let of_unknown_age = accounts.by_identity(&identity, None).await.unwrap().unwrap();
+    for caller in [&caller, &of_unknown_age] {
+        let refused = accounts.create_key(caller, "bot", &read, None).await;
+        assert!(matches!(refused, Err(AccountError::PasswordNeeded)), "{refused:?}");
+        let refused = accounts.delete_account(caller, &ana.user.nickname).await;
+        assert!(matches!(refused, Err(AccountError::PasswordNeeded)), "{refused:?}");
+    }
+    let confirmed = accounts.confirm_password(&caller, &town.password("ana")).await.unwrap();
+    accounts.create_key(&confirmed, "bot", &read, None).await.unwrap();
+    accounts.delete_account(&confirmed, &ana.user.nickname).await.unwrap();
+}
+
+/// An operation that must not happen once its caller has no right to it.
+#[derive(Clone, Copy, Debug)]
+enum GuardedOperation {
+    CreateKey,
+    DeleteAccount,
+    ChangeEmail,
+    ChangeEmailToProved,
+}
+
+impl GuardedOperation {
+    const ALL: [Self; 4] =
+        [Self::CreateKey, Self::DeleteAccount, Self::ChangeEmail, Self::ChangeEmailToProved];
+
+    async fn run(
+        self,
+        town: &Town,
+        accounts: &Accounts,
+        caller: &Caller,
+    ) -> Result<(), AccountError> {
+        let (password, email) = (town.password("ana"), town.email("other"));
+        match self {
+            Self::CreateKey => {
+                accounts.create_key(caller, "bot", &[String::from("read")], None).await.map(drop)
+            }
+            Self::DeleteAccount => accounts.delete_account(caller, &"ana".parse().unwrap()).await,
+            Self::ChangeEmail => accounts.change_email(caller, &password, &email).await.map(drop),
+            Self::ChangeEmailToProved => {
+                let proof = person("s-2", Some("other"));
+                let changed = accounts.change_email_to_proved(caller, &password, &email, &proof);
+                changed.await.map(drop)
+            }
+        }
+    }
+}
+
+/// What the operations change: the number of keys, and the profile's status and address.
+type GuardedState = (usize, UserStatus, Option<String>);
+
+async fn guarded_state(context: &Context, user: &UserId) -> GuardedState {
+    let keys = context.core().api_keys(user).all().await.unwrap().len();
+    let profile = context.core().profile(user).strong().get().await.unwrap().unwrap();
+    (keys, profile.status, profile.email.map(|email| email.to_string()))
+}
+
+/// The owner signs out everywhere, or a moderator suspends the account, while a thief with a token of
+/// the server or of the issuer acts. From then on nothing of it happens.
+#[tokio::test]
+async fn nothing_happens_after_the_right_to_it_has_ended() {
+    for operation in GuardedOperation::ALL {
+        for (uses_identity, is_suspended) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let what = format!("{operation:?}, {uses_identity}, {is_suspended}");
+            for gap in 1.. {
+                let town = Town::of(["mo"]).await;
+                let (ana, mo) = (town.sign_up("ana").await, town.grant_role("mo", Role::Moderator));
+                let (mo, identity) = (mo.await, person("s-1", Some("ana")));
+                link(&town, &identity, &town.password("ana")).await.unwrap();
+                let thief = if uses_identity {
+                    signed_in(&town, &identity).await
+                } else {
+                    ana.caller.clone()
+                };
+                let (accounts, owner) = (town.accounts(), ana.caller.clone());
+                let state = Arc::<Mutex<Option<GuardedState>>>::default();
+                let (own, seen) = (town.context().clone(), Arc::clone(&state));
+                let (context, meanwhile) = town.interleave(gap, async move || {
+                    if is_suspended {
+                        // An account that is deleted by then cannot be suspended any more.
+                        let _ = accounts.suspend(&mo, &owner.user_id, "stolen", None).await;
+                    } else {
+                        accounts.logout_everywhere(&owner, KeysOnSignOut::Revoke).await.unwrap();
+                    }
+                    let state = guarded_state(&own, &owner.user_id).await;
+                    *seen.lock().unwrap() = Some(state);
+                });
+                let result = operation.run(&town, &Accounts::new(context), &thief).await;
+                if !meanwhile.happened() {
+                    result.unwrap();
+                    break;
+                }
+                let after = guarded_state(town.context(), &ana.user.id).await;
+                assert_eq!(state.lock().unwrap().take(), Some(after), "{what}, {gap}");
+                match result {
+                    Ok(())
+                    | Err(
+                        AccountError::Failed(ServiceError::Suspended)
+                        | AccountError::SessionEnded
+                        | AccountError::IdentityUnlinked,
+                    ) => {}
+                    Err(other) => panic!("{what}, {gap}: {other:?}"),
+                }
+            }
+        }
     }
 }
