@@ -151,6 +151,7 @@ text_enums! {
         Follow = "follow", FollowRequest = "follow_request", Like = "like", Comment = "comment",
         Mention = "mention", Share = "share", Message = "message", Group = "group", Quest = "quest",
         Reminder = "reminder", Moderation = "moderation", ApiKey = "api_key",
+        Identity = "identity",
     }
     /// A counter of a user.
     UserCount {

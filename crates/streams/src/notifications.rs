@@ -1,10 +1,10 @@
 //! Writes notifications (R38): about followers and follow requests, reactions to a user's content,
-//! mentions and messages, groups, quests and moderation cases, due tasks, and new API keys.
+//! mentions and messages, groups, quests and moderation cases, due tasks, new API keys, and identities that are linked.
 //!
 //! A change only says where to look. Notifications follow from the current facts, under keys
 //! derived from the facts alone: changes may be delivered again, late, or in any order, and a
-//! replay writes the same. A withdrawn fact removes its notification, except that of an API key. A
-//! notification is written only if its recipient may see it; every read checks that again.
+//! replay writes the same. A withdrawn fact removes its notification, except that of an API key
+//! or an identity. A notification is written only if its recipient may see it; every read checks that again.
 //!
 //! - A single fact (a follow, a comment, a mention, an invitation, a quest, a decision) is one
 //!   notification at the time it happened (`singles`).
@@ -24,8 +24,8 @@ mod singles;
 use async_trait::async_trait;
 use roundtable_domain::{Context, Notifications};
 use roundtable_model::entities::{
-    ApiKey, Comment, Follow, GroupMember, Like, Message, ModerationCase, Notification, Post, Quest,
-    Share, Task,
+    ApiKey, Comment, Follow, GroupMember, Identity, Like, Message, ModerationCase, Notification,
+    Post, Quest, Share, Task,
 };
 use roundtable_model::{Entity, EntityKey, NotificationId, ProcessorName, Queue, Time, UserId};
 
@@ -76,6 +76,7 @@ impl Processor for NotificationWriter {
                 ModerationCase::SHAPE.name,
                 Task::SHAPE.name,
                 ApiKey::SHAPE.name,
+                Identity::SHAPE.name,
             ]
         }
     }

@@ -2,7 +2,7 @@
 
 use roundtable_domain::CauseObject;
 use roundtable_model::entities::{
-    ApiKey, Comment, Follow, GroupMember, ModerationCase, Post, Quest, Task,
+    ApiKey, Comment, Follow, GroupMember, Identity, ModerationCase, Post, Quest, Task,
 };
 use roundtable_model::{
     CommentId, Entity, FollowStatus, MemberStatus, ModerationStatus, Nickname, NotificationKind,
@@ -202,6 +202,18 @@ impl NotificationSource for ApiKey {
         let about = CauseObject::Person(self.user_id.clone());
         let recipient = Recipient::User(self.user_id.clone());
         let kind = NotificationKind::ApiKey;
+        vec![PendingNotification::new(recipient, kind, about, self.created_at)]
+    }
+}
+
+impl NotificationSource for Identity {
+    /// As with a key: a stranger who linked an identity could otherwise hide that by unlinking it.
+    const IS_LASTING: bool = true;
+
+    fn pending_notifications(&self, _: u64) -> Vec<PendingNotification> {
+        let about = CauseObject::Person(self.user_id.clone());
+        let recipient = Recipient::User(self.user_id.clone());
+        let kind = NotificationKind::Identity;
         vec![PendingNotification::new(recipient, kind, about, self.created_at)]
     }
 }

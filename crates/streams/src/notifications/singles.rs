@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use futures::future::try_join_all;
 use roundtable_domain::Cause;
 use roundtable_model::entities::{
-    ApiKey, Comment, Follow, GroupMember, ModerationCase, Notification, Post, Quest, Task,
+    ApiKey, Comment, Follow, GroupMember, Identity, ModerationCase, Notification, Post, Quest, Task,
 };
 use roundtable_model::table::{Change, Key};
 use roundtable_model::{Entity, EntityKey, NotificationKind, UserId};
@@ -40,6 +40,7 @@ impl NotificationWriter {
         self.collect_pending::<ModerationCase>(changes, &mut pending).await?;
         self.collect_pending::<Task>(changes, &mut pending).await?;
         self.collect_pending::<ApiKey>(changes, &mut pending).await?;
+        self.collect_pending::<Identity>(changes, &mut pending).await?;
         if pending.is_empty() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Every kind of notification: its recipient gets it, except about users they have blocked or muted
 //! or switched off, or about hidden content (R38, I9).
 
-use roundtable_domain::PostChange;
+use roundtable_domain::{KeysOnSignOut, PostChange};
 use roundtable_model::entities::{Goal, Notification, Quest, Task};
 use roundtable_model::{
     Entity, GroupId, ModerationStatus, NotificationKind, PostId, QuestStatus, Role, UserStatus,
@@ -90,6 +90,12 @@ impl NotificationFixture {
                 let scopes = [String::from("read")];
                 town.accounts().create_key(&ana, "bot", &scopes, None).await.unwrap();
             }
+            NotificationKind::Identity => {
+                let (issuer, subject) = ("https://login.example.org", "ana");
+                let (issuer, subject) = (issuer.parse().unwrap(), subject.parse().unwrap());
+                let (accounts, ana) = (town.accounts(), "ana".parse().unwrap());
+                accounts.link_identity_as_operator(&ana, &issuer, &subject).await.unwrap();
+            }
         }
     }
 
@@ -134,6 +140,10 @@ impl NotificationFixture {
                 let key = &keys.first().unwrap().id;
                 town.accounts().revoke_key(&ana, key, None).await.unwrap();
             }
+            NotificationKind::Identity => {
+                town.accounts().logout_everywhere(&ana, KeysOnSignOut::Revoke).await.unwrap();
+                assert!(core.identities_of(&ana.user_id).all().await.unwrap().is_empty());
+            }
         }
     }
 
@@ -177,6 +187,7 @@ fn has_actor(kind: NotificationKind) -> bool {
             | NotificationKind::Reminder
             | NotificationKind::Moderation
             | NotificationKind::ApiKey
+            | NotificationKind::Identity
     )
 }
 
@@ -224,8 +235,8 @@ async fn no_kind_is_written_about_unwanted_users() {
 /// that happened before or after the notification was written.
 #[tokio::test]
 async fn no_kind_is_written_about_hidden_content() {
-    let kinds = NotificationKind::ALL.iter();
-    for kind in kinds.filter(|kind| **kind != NotificationKind::ApiKey) {
+    let lasting = [NotificationKind::ApiKey, NotificationKind::Identity];
+    for kind in NotificationKind::ALL.iter().filter(|kind| !lasting.contains(kind)) {
         let before = NotificationFixture::new(*kind).await;
         before.cause(*kind).await;
         before.hide(*kind).await;
@@ -240,18 +251,19 @@ async fn no_kind_is_written_about_hidden_content() {
     }
 }
 
-/// A key that was created and revoked behind its owner's back is reported, however fast that was.
+/// A key that was created and revoked behind its owner's back is reported, however fast that was, and
+/// so is an identity that was linked and unlinked.
 #[tokio::test]
-async fn a_revoked_key_does_not_hide_that_it_was_created() {
-    let kind = NotificationKind::ApiKey;
-    for settles_before in [false, true] {
+async fn what_was_revoked_does_not_hide_that_it_gave_access() {
+    let kinds = [NotificationKind::ApiKey, NotificationKind::Identity];
+    for (kind, settles_before) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
         let fixture = NotificationFixture::new(kind).await;
         fixture.cause(kind).await;
         if settles_before {
             fixture.town.settle().await;
         }
         fixture.hide(kind).await;
-        assert_eq!(fixture.stored(kind).await, ["ana"], "{settles_before}");
-        assert_eq!(fixture.shown(kind).await, (1, 1), "{settles_before}");
+        assert_eq!(fixture.stored(kind).await, ["ana"], "{kind}, {settles_before}");
+        assert_eq!(fixture.shown(kind).await, (1, 1), "{kind}, {settles_before}");
     }
 }

@@ -115,7 +115,7 @@ async fn is_true(model: &TownModel, town: &Town, user: &UserId, note: &Notificat
         }),
         Kind::Mention | Kind::Group | Kind::Moderation => true,
         // The storm creates none.
-        Kind::ApiKey => false,
+        Kind::ApiKey | Kind::Identity => false,
     }
 }
 
