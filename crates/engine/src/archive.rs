@@ -6,23 +6,32 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use roundtable_table::{Error, Result};
 
 use crate::disk::{DirectoryDisk, Disk, DiskFile};
-use crate::segment::{LogSegment, SEGMENT_HEADER_BYTES, io_error};
+use crate::log::{WriteAheadLog, all_records};
+use crate::options::Options;
+use crate::segment::{
+    LogSegment, PositionedRecord, RecordStep, SEGMENT_HEADER_BYTES, io_error, parse_name,
+};
 use crate::shared::SharedState;
 
 const COPY_CHUNK_BYTES: usize = 1 << 20;
 /// Bytes that are compared to tell two histories apart.
 const COMPARED_BYTES: usize = 4096;
+/// Intervals after which operators are told that nothing is archived any more.
+const LATE_INTERVALS_MAX: u64 = 5;
 
 /// The part of the log that is in the archive, as far as this process knows.
 #[derive(Debug)]
 pub(crate) struct ArchiveProgress {
     /// Last sequence in the archive.
     sequence: AtomicU64,
-    /// Everything synced by this time is in the archive; the start of this process, at first.
+    /// Everything synced by this time is in the archive.
     covered_ms: AtomicU64,
+    /// The reason that the last pass failed.
+    failure: Mutex<Option<String>>,
 }
 
 /// The occasion of a pass over the log.
@@ -35,8 +44,19 @@ pub(crate) enum ArchivePass {
 }
 
 impl ArchiveProgress {
-    pub(crate) fn new(now_ms: u64) -> Self {
-        Self { sequence: AtomicU64::new(0), covered_ms: AtomicU64::new(now_ms) }
+    /// The progress of earlier processes, as the archive shows it. `written` is the last sequence of the
+    /// log.
+    pub(crate) fn at_start(options: &Options, log: &WriteAheadLog, written: u64) -> Self {
+        let now_ms = options.clock.now_ms();
+        let covered_ms = match &options.archive {
+            Some(path) => covered_at_start(path, log, written, now_ms),
+            None => now_ms,
+        };
+        Self {
+            sequence: AtomicU64::new(0),
+            covered_ms: AtomicU64::new(covered_ms),
+            failure: Mutex::new(None),
+        }
     }
 
     pub(crate) fn sequence(&self) -> u64 {
@@ -49,19 +69,84 @@ impl ArchiveProgress {
     }
 }
 
+/// Returns the time up to which an archive that was written before has everything in the log: now, if it
+/// lacks nothing. Nothing is copied.
+fn covered_at_start(path: &Path, log: &WriteAheadLog, written: u64, now_ms: u64) -> u64 {
+    let newest = newest_record(path).unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot read the archive; it counts as empty until it can be written");
+        None
+    });
+    match newest {
+        Some((sequence, _)) if sequence >= written => now_ms,
+        Some((_, at_ms)) => at_ms.min(now_ms),
+        None => log.oldest_ms().map_or(now_ms, |at_ms| at_ms.min(now_ms)),
+    }
+}
+
+/// Returns the sequence and time of the newest record in an archive, if there is one.
+fn newest_record(path: &Path) -> Result<Option<(u64, u64)>> {
+    if !path.is_dir() {
+        return Ok(None);
+    }
+    let archive = Arc::new(open_directory(path)?);
+    let names = archive.list().map_err(|e| io_error("list", "the archive", &e))?;
+    let mut firsts: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
+    firsts.sort_unstable();
+    for first in firsts.into_iter().rev() {
+        let disk: Arc<dyn Disk> = Arc::clone(&archive) as _;
+        let copy = LogSegment::new(first, disk, 0);
+        let len = copy.file().and_then(|file| file.len());
+        let len = len.map_err(|e| io_error("read", &copy.name(), &e))?;
+        copy.extend(len, copy.last(), 0);
+        let (mut records, mut newest) = (all_records(&copy)?, None);
+        // What follows a record that is not valid could not be restored.
+        while let RecordStep::Record(PositionedRecord { record, .. }) = records.step()? {
+            newest = Some((record.last(), record.at_ms));
+        }
+        if newest.is_some() {
+            return Ok(newest);
+        }
+    }
+    Ok(None)
+}
+
+/// Returns what operators must know of an archive that receives nothing any more.
+pub(crate) fn warning(shared: &SharedState) -> Option<String> {
+    shared.options.archive.as_ref()?;
+    let age_ms = shared.archive.age_ms(shared.clock.now_ms());
+    if age_ms <= interval_ms(&shared.options).saturating_mul(LATE_INTERVALS_MAX) {
+        return None;
+    }
+    let failure = shared.archive.failure.lock().clone();
+    let reason = failure.unwrap_or_else(|| String::from("no attempt has ended since"));
+    Some(format!(
+        "nothing has been archived for {} s ({reason}): a loss of this disk would lose the changes since; \
+         see that `store.archive` can be written",
+        age_ms / 1000
+    ))
+}
+
+fn interval_ms(options: &Options) -> u64 {
+    u64::try_from(options.archive_interval.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Copies what is not in the archive yet, if there is an archive.
 pub(crate) fn archive(shared: &SharedState, pass: ArchivePass) -> Result<()> {
     let Some(path) = &shared.options.archive else { return Ok(()) };
+    let archived = copy_new(shared, path, pass);
+    *shared.archive.failure.lock() = archived.as_ref().err().map(ToString::to_string);
+    archived
+}
+
+fn copy_new(shared: &SharedState, path: &Path, pass: ArchivePass) -> Result<()> {
     let progress = &shared.archive;
     // Before the log is looked at: everything synced by now is covered.
     let now_ms = shared.clock.now_ms();
     let (_pin, segments) = shared.log.pin();
     let Some((last, complete)) = segments.split_last() else { return Ok(()) };
     let is_new = |segment: &&Arc<LogSegment>| segment.last() > progress.sequence();
-    let interval_ms =
-        u64::try_from(shared.options.archive_interval.as_millis()).unwrap_or(u64::MAX);
     let is_due = pass == ArchivePass::Last
-        || progress.age_ms(now_ms) >= interval_ms
+        || progress.age_ms(now_ms) >= interval_ms(&shared.options)
         // The clock was set back.
         || now_ms < progress.covered_ms.load(Ordering::SeqCst);
     let complete: Vec<_> = complete.iter().filter(is_new).collect();

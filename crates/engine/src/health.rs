@@ -1,5 +1,6 @@
 //! The health of an engine, for operators.
 
+use crate::archive;
 use crate::shared::SharedState;
 
 /// The state of an engine that operators must know of.
@@ -9,6 +10,8 @@ pub struct EngineHealth {
     pub takes_writes: bool,
     /// Everything that is wrong, with what to do about it.
     pub problems: Vec<String>,
+    /// What does not keep the engine from serving, but needs an operator.
+    pub warnings: Vec<String>,
     /// Each thread, and whether it is running.
     pub threads: Vec<(&'static str, bool)>,
 }
@@ -34,6 +37,7 @@ impl EngineHealth {
         Self {
             takes_writes,
             problems: stopped.into_iter().chain(paused).chain(ended).chain(damaged).collect(),
+            warnings: archive::warning(shared).into_iter().collect(),
             threads: threads
                 .iter()
                 .map(|(thread, panic)| (thread.name(), panic.is_none()))

@@ -132,6 +132,13 @@ impl WriteAheadLog {
         self.segments.read().first().map_or(1, |segment| segment.first)
     }
 
+    /// Returns the time of the oldest record, if there is one that can be read.
+    pub(crate) fn oldest_ms(&self) -> Option<u64> {
+        let (_pin, segments) = self.pin();
+        let started = segments.iter().find_map(|segment| started_ms(segment).transpose())?;
+        started.ok()
+    }
+
     /// Returns the size of the log in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.segments.read().iter().map(|segment| segment.end()).sum()

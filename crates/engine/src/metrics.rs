@@ -108,7 +108,7 @@ pub struct Metrics {
     pub sequence: u64,
     /// Number of sequences by which the slowest consumer with a hold is behind.
     pub stream_lag: u64,
-    /// Milliseconds since everything synced was in the archive, or since the start; `None` without an archive.
+    /// Milliseconds since everything synced was in the archive; `None` without one.
     pub archive_age_ms: Option<u64>,
     /// Free bytes of the disk.
     pub free_bytes: u64,

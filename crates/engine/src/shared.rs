@@ -71,7 +71,7 @@ impl SharedState {
     pub(crate) fn new(parts: SharedStateParts) -> Self {
         let visible = parts.view.visible();
         Self {
-            archive: ArchiveProgress::new(parts.options.clock.now_ms()),
+            archive: ArchiveProgress::at_start(&parts.options, &parts.log, visible),
             clock: Arc::clone(&parts.options.clock),
             options: parts.options,
             disk: parts.disk,

@@ -243,3 +243,43 @@ async fn the_archive_is_a_consumer_that_no_one_else_can_hold_for() {
     let error = engine.hold(Engine::ARCHIVE, Some(1)).await.unwrap_err().to_string();
     assert!(error.contains("the archive of log files"), "{error}");
 }
+
+/// Its age began at 0 with every restart, however long nothing had been archived.
+#[tokio::test]
+async fn after_a_restart_the_archive_is_as_old_as_its_newest_record() {
+    const HOUR_MS: u64 = 3_600_000;
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at_ms(NOW_MS));
+    let open = |archive: &str, cleans_up| {
+        let options = Options {
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            archive: Some(directory.path().join(archive)),
+            upkeep_interval: Duration::from_millis(1),
+            cleans_up,
+            ..Options::default()
+        };
+        Engine::open(directory.path().join("data"), options).unwrap()
+    };
+    let age = |engine: &Engine| engine.metrics().archive_age_ms.unwrap();
+    let put = async |engine: &Engine, sort: &str| {
+        let item = item! {"PK" => "p", "SK" => sort};
+        town(engine).await.put(Put::new(item)).await.unwrap();
+    };
+    let engine = open("archive", true);
+    put(&engine, "one").await;
+    engine.close().unwrap();
+    clock.advance_ms(HOUR_MS);
+    // Without upkeep, nothing is archived.
+    let engine = open("archive", false);
+    assert_eq!(age(&engine), 0, "it lacks nothing");
+    put(&engine, "two").await;
+    engine.close().unwrap();
+    clock.advance_ms(HOUR_MS);
+    for archive in ["archive", "another"] {
+        let engine = open(archive, false);
+        assert_eq!(age(&engine), 2 * HOUR_MS, "{archive}");
+        engine.close().unwrap();
+    }
+    let engine = open("archive", true);
+    until(|| age(&engine) == 0);
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roundtable_engine::Engine;
+use roundtable_engine::{Engine, StreamHold};
 use roundtable_model::ProcessorName;
 use roundtable_streams::{Runner, ShardAssignment, SingleWorker};
 use roundtable_table::{Result, Sequence, ShardInfo};
@@ -24,17 +24,24 @@ impl StreamKeeper {
 /// Lets the engine trim its log once every processor of this runner has reported its checkpoint.
 pub(crate) fn expect_processors(engine: &Engine, runner: &Runner) {
     let names = runner.processor_names();
-    for hold in engine.holds() {
-        if !is_known(&names, &hold.consumer) {
-            tracing::warn!(
-                consumer = hold.consumer,
-                sequence = hold.sequence,
-                "the log is kept for a consumer that this version does not have; if no other version \
-                 will run on this store, release it: roundtable admin holds drop"
-            );
-        }
+    for warning in unknown_hold_warnings(engine, &names) {
+        tracing::warn!("{warning}");
     }
     engine.expect_consumers(names.iter().map(ToString::to_string));
+}
+
+/// Names the holds of consumers that this version does not have: nobody will move them on.
+pub(crate) fn unknown_hold_warnings(engine: &Engine, processors: &[ProcessorName]) -> Vec<String> {
+    let (holds, end) = (engine.holds().into_iter(), engine.metrics().sequence);
+    let unknown = holds.filter(|hold| !is_known(processors, &hold.consumer));
+    let warning = |StreamHold { consumer, sequence }: StreamHold| {
+        let behind = end.saturating_sub(sequence);
+        format!(
+            "the log is kept for {consumer}, {behind} changes behind, which is no consumer of this version: \
+             if no other version will run on this store, `roundtable admin holds drop {consumer}`"
+        )
+    };
+    unknown.map(warning).collect()
 }
 
 /// Returns whether a hold belongs to one of these processors, or to the archive.

@@ -14,6 +14,7 @@ use super::AppState;
 use super::responses::JSON;
 use crate::configuration::ProcessRole;
 use crate::metrics::MetricsPage;
+use crate::stream_holds::unknown_hold_warnings;
 
 /// Time that the store may take to answer.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -27,11 +28,11 @@ pub(super) async fn alive() -> &'static str {
 }
 
 pub(super) async fn ready(State(app): State<AppState>) -> Response {
-    let problems = problems(&app).await;
+    let (problems, warnings) = (problems(&app).await, warnings(&app));
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let body =
-        serde_json::json!({ "ready": problems.is_empty(), "problems": problems }).to_string();
-    let mut response = (status, body).into_response();
+    let is_ready = problems.is_empty();
+    let body = serde_json::json!({ "ready": is_ready, "problems": problems, "warnings": warnings });
+    let mut response = (status, body.to_string()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     response
 }
@@ -58,6 +59,14 @@ async fn problems(app: &AppState) -> Vec<String> {
     }
     problems.extend(app.process.readiness.problems().await);
     problems
+}
+
+/// Returns what needs an operator, although requests are served. A load balancer would only make it worse.
+fn warnings(app: &AppState) -> Vec<String> {
+    let Some(engine) = &app.process.engine else { return Vec::new() };
+    let mut warnings = engine.health().warnings;
+    warnings.extend(unknown_hold_warnings(engine, &app.process.runner.processor_names()));
+    warnings
 }
 
 /// Reads from the store and, if it is embedded, probes its writer, which stops after a failed write.

@@ -75,7 +75,7 @@ impl MetricsPage {
             self.gauge(&name(rest), help, value);
         }
         if let Some(age_ms) = metrics.archive_age_ms {
-            let help = "Time since everything written was in the archive, or since the start.";
+            let help = "Time since everything written was in the archive.";
             self.gauge(&name("archive_age_seconds"), help, seconds(Duration::from_millis(age_ms)));
         }
         let lags = name("stream_hold_lag_changes");

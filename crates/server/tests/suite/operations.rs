@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
+use roundtable_engine::{Engine, Options};
 use roundtable_server::Server;
-use roundtable_table::SystemClock;
+use roundtable_table::{Clock, ManualClock, SystemClock};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::test_server::{TestServer, aliases, code, configuration};
+use crate::test_server::{TestServer, aliases, code, configuration, read};
 
 #[tokio::test]
 async fn a_server_reports_that_it_is_alive_and_ready() {
@@ -17,7 +18,7 @@ async fn a_server_reports_that_it_is_alive_and_ready() {
     assert_eq!(server.get("/healthz").await.text().await.unwrap(), "ok\n");
     let ready = server.get("/readyz").await;
     assert_eq!(ready.status(), StatusCode::OK);
-    assert_eq!(ready.text().await.unwrap(), r#"{"problems":[],"ready":true}"#);
+    assert_eq!(ready.text().await.unwrap(), r#"{"problems":[],"ready":true,"warnings":[]}"#);
     let metrics = server.get("/metrics").await.text().await.unwrap();
     for task in ["streams", "live", "socket", "keys"] {
         let line = format!("roundtable_background_task_up{{task=\"{task}\"}} 1");
@@ -62,6 +63,48 @@ async fn every_processor_holds_the_log() {
         };
         tokio::time::timeout(Duration::from_mins(1), held).await.expect(name);
     }
+    server.stop().await;
+}
+
+/// Both once kept the log, and grew the disk, without a word in `/readyz`.
+#[tokio::test]
+async fn readiness_names_a_dead_archive_and_a_hold_without_a_consumer() {
+    let data = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at_ms(1_800_000_000_000));
+    let options = Options { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Options::default() };
+    let engine = Engine::open(data.path(), options).unwrap();
+    engine.hold("removed-webhook", Some(0)).await.unwrap();
+    engine.close().unwrap();
+    let mut all = configuration(data.path());
+    let archive = data.path().join("archive");
+    std::fs::write(&archive, "in the way").unwrap();
+    all.process.store.archive = Some(archive.clone());
+    let server = TestServer::start(all, clock.clone()).await;
+    let warnings = async || {
+        let (status, ready) = read(server.get("/readyz").await).await;
+        assert_eq!((status, &ready["ready"]), (StatusCode::OK, &json!(true)), "it serves: {ready}");
+        serde_json::from_value::<Vec<String>>(ready["warnings"].clone()).unwrap()
+    };
+    let before = warnings().await;
+    let [hold] = before.as_slice() else { panic!("{before:?}") };
+    assert!(hold.contains("kept for removed-webhook, "), "{hold}");
+    assert!(hold.ends_with("`roundtable admin holds drop removed-webhook`"), "{hold}");
+
+    clock.advance_ms(6 * 60 * 1000);
+    let expected = "nothing has been archived for 360 s (cannot open the archive";
+    let named = async {
+        while !warnings().await.iter().any(|warning| warning.starts_with(expected)) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), named).await.unwrap();
+    std::fs::remove_file(&archive).unwrap();
+    let back = async {
+        while warnings().await.len() > 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), back).await.unwrap();
     server.stop().await;
 }
 
