@@ -10,9 +10,11 @@
 mod catch_up;
 mod channels;
 mod replay_log;
+mod resume_point;
 mod seen_changes;
 mod stream_reader;
 
+use std::hash::Hash;
 use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 
@@ -20,11 +22,15 @@ use futures::FutureExt;
 use futures::future::{join, select};
 use parking_lot::Mutex;
 use roundtable_domain_macros::boxed;
+use roundtable_model::Time;
 use roundtable_model::table::Change;
 
 use self::catch_up::{CatchUp, repeat};
 pub(crate) use self::channels::{Channels, Subscriber};
 pub(crate) use self::replay_log::ReplayLog;
+pub(crate) use self::resume_point::LogStart;
+use self::resume_point::{ARRIVAL_MARGIN, delay_max};
+pub use self::resume_point::{BusId, ResumePoint};
 use self::seen_changes::SeenChanges;
 use self::stream_reader::StreamReader;
 use crate::accounts::AccountWakeUps;
@@ -56,6 +62,7 @@ pub struct LiveBus {
 
 #[derive(Debug)]
 struct BusState {
+    id: BusId,
     context: Context,
     reader: StreamReader,
     catch_up: CatchUp,
@@ -103,8 +110,39 @@ impl LiveBus {
             rooms: RoomWakeUps::default(),
             accounts: AccountWakeUps::default(),
         };
+        let id = BusId(u64::from_le_bytes(context.entropy().bytes()));
         let (reader, catch_up, seen) = Default::default();
-        Self { state: Arc::new(BusState { context, reader, catch_up, seen, sinks }) }
+        Self { state: Arc::new(BusState { id, context, reader, catch_up, seen, sinks }) }
+    }
+
+    /// Returns the point from which a client that has received this event from this bus resumes.
+    pub fn resume_point<K>(&self, id: K) -> ResumePoint<K> {
+        ResumePoint { id, bus: Some(self.state.id) }
+    }
+
+    /// Returns where a subscription starts in a log of this bus, so that it skips nothing that arrived
+    /// after the event where the client received it. It may repeat what arrived shortly before.
+    pub(crate) fn log_start<K: Clone + Eq + Hash, T: Clone>(
+        &self,
+        log: &ReplayLog<K, T>,
+        after: Option<&ResumePoint<K>>,
+    ) -> LogStart {
+        let end = LogStart { next: log.end(), misses_some: false };
+        let Some(after) = after else { return end };
+        // Without an id of a bus it may have been any, unless there is only one.
+        let is_same = after.bus.map_or_else(|| self.is_exact(), |bus| bus == self.state.id);
+        let next = if is_same {
+            log.number_after(&after.id)
+        } else {
+            log.number_before(&after.id, ARRIVAL_MARGIN)
+        };
+        next.map_or(LogStart { misses_some: true, ..end }, |next| LogStart { next, ..end })
+    }
+
+    /// Returns the time from which everything is to be read that may have arrived after an event of this
+    /// time.
+    pub(crate) fn read_since(&self, at: Time) -> Time {
+        at.minus_ms(u64::try_from(delay_max(self.is_exact()).as_millis()).unwrap_or(u64::MAX))
     }
 
     /// The entity types whose changes the bus needs where they are relayed.

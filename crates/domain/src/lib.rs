@@ -66,7 +66,7 @@ pub use accounts::{
 pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};
 pub use blocks::{BlockError, Blocks};
-pub use bus::LiveBus;
+pub use bus::{BusId, LiveBus, ResumePoint};
 pub use caller::{Caller, CallerCredential, Roles, SignInBasis};
 pub use codes::{Code, Refusal};
 pub use comments::{CommentEngagement, CommentError, Comments, NewComment};

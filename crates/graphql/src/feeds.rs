@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::FeedError;
+use roundtable_domain::{FeedError, ResumePoint};
 use roundtable_execution::{Fact, FieldError};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
@@ -54,6 +54,10 @@ impl Fact<FeedEntry> for Score {
 impl FeedEntry {
     fn node_id(&self) -> String {
         activity_node_id("FeedEntry", &self.0.activity)
+    }
+
+    fn resume_after(&self, context: &RequestContext) -> ResumePoint<ActivityId> {
+        context.services().bus.resume_point(self.0.activity.activity_id.clone())
     }
 
     fn actor(&self) -> &UserId {
@@ -125,7 +129,7 @@ pub(crate) struct FeedSubscriptions;
 impl FeedSubscriptions {
     async fn on_feed_entry(
         context: &RequestContext,
-        after: Option<ActivityId>,
+        after: Option<ResumePoint<ActivityId>>,
     ) -> Result<EventStream<FeedEntry>, ApiError> {
         let live = context.services().feeds.live(context.caller()?, after.as_ref()).await?;
         Ok(event_stream(live, |entry| Some(entry.into())))

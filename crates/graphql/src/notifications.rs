@@ -1,6 +1,6 @@
 //! Notifications: their type, queries, mutation and subscription.
 
-use roundtable_domain::NotificationView;
+use roundtable_domain::{NotificationView, ResumePoint};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::{EntityKind, NotificationId, RequestId, Time, entities};
@@ -32,6 +32,10 @@ impl Notification {
 impl Notification {
     fn node_id(&self) -> String {
         node_id("Notification", &[&self.0.notification.id])
+    }
+
+    fn resume_after(&self, context: &RequestContext) -> ResumePoint<NotificationId> {
+        context.services().bus.resume_point(self.0.notification.id.clone())
     }
 
     async fn actor(
@@ -109,7 +113,7 @@ pub(crate) struct NotificationSubscriptions;
 impl NotificationSubscriptions {
     async fn on_notification(
         context: &RequestContext,
-        after: Option<NotificationId>,
+        after: Option<ResumePoint<NotificationId>>,
     ) -> Result<EventStream<Notification>, ApiError> {
         let (services, caller) = (context.services(), context.caller()?);
         let notifications = services.notifications();

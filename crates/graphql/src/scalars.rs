@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use roundtable_domain::ResumePoint;
 use roundtable_execution::{Input, InputError, JsonValue, Leaf, Writer};
 use roundtable_interface::SealedCursor;
 use roundtable_model as model;
@@ -72,6 +74,18 @@ macro_rules! ids {
 ids! {
     ActivityId ActorId ApiKeyId CaseId CommentId CompanyId FeedName GoalId GroupId MessageId MilestoneId
     NotificationId OfferId PostId QuestId RequestId RoomId SubjectId TaskId ThreadId UserId WebhookId
+}
+
+impl<K: Display> Leaf<gql::ID> for ResumePoint<K> {
+    fn write(&self, out: &mut Writer) {
+        out.display(self);
+    }
+}
+
+impl<K: FromStr<Err = InvalidValue>> Input<gql::ID> for ResumePoint<K> {
+    fn read(value: &JsonValue) -> Result<Self, InputError> {
+        id_text(value)?.parse().map_err(invalid)
+    }
 }
 
 /// Values that a method of the writer writes.

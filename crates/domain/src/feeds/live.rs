@@ -1,4 +1,6 @@
-//! Live feeds: each new entry is delivered once, in order of arrival, from where a reader left off.
+//! Live feeds: each new entry is delivered once, in order of arrival, from where a reader left off. A
+//! reader who left another process may get the entries of the last moments again: they arrived there in
+//! another order, so it is unknown which of them the reader has.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::slice;
@@ -14,7 +16,8 @@ use super::cached_activity::CachedActivity;
 use super::home::from_memory;
 use super::position::FeedPosition;
 use super::{FeedEntry, FeedError, FeedSource, Feeds};
-use crate::{Caller, LiveSource, PageInput, ServiceError};
+use crate::bus::LogStart;
+use crate::{Caller, LiveSource, PageInput, ResumePoint, ServiceError};
 
 const BATCH: usize = 200;
 /// Missed entries delivered to a returning reader; older ones are on pages.
@@ -64,24 +67,26 @@ impl Feeds {
     pub async fn live(
         &self,
         caller: &Caller,
-        after: Option<&ActivityId>,
+        after: Option<&ResumePoint<ActivityId>>,
     ) -> Result<LiveFeed, FeedError> {
         self.context.authorize_read(caller).await?;
-        let last = after.map(last_seen).transpose()?;
+        let last = after.map(|after| last_seen(&after.id)).transpose()?;
         self.bus.catch_up().await?;
-        let (next, is_in_log) = self.memory().log().number_after(after);
-        let floor = last.unwrap_or_else(|| FeedPosition::first_at(self.context.now()));
+        let LogStart { next, misses_some } = self.bus.log_start(self.memory().log(), after);
+        let since =
+            last.as_ref().map_or_else(|| self.context.now(), |last| self.bus.read_since(last.at));
+        let floor = FeedPosition::first_at(since);
         let mut live = LiveFeed {
             feeds: self.clone(),
             caller: caller.clone(),
             next,
             ready: VecDeque::new(),
             fresh: None,
-            expected: HashSet::new(),
-            delivered: DeliveredPositions { floor, above: BTreeSet::new() },
+            expected: last.iter().map(|last| last.id.clone()).collect(),
+            delivered: DeliveredPositions { floor, above: last.into_iter().collect() },
             changed: self.memory().log().changes(),
         };
-        if after.is_some() && !is_in_log {
+        if misses_some {
             live.read_missed().await?;
         }
         Ok(live)
@@ -136,7 +141,7 @@ impl LiveFeed {
     async fn read_log(&mut self) -> Result<bool, FeedError> {
         let Some(entries) = self.feeds.memory().log().read_from(self.next, BATCH) else {
             // The reader fell behind the log.
-            let next = self.feeds.memory().log().number_after(None).0;
+            let next = self.feeds.memory().log().end();
             self.read_missed().await?;
             self.next = next;
             return Ok(true);

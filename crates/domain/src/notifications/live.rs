@@ -1,9 +1,9 @@
 //! Live notifications: delivered in the order they are written, from where a reader left off.
 //!
 //! A single notification is delivered once. A collapsed one is delivered again when it has a later
-//! action, always in its current state. A returning reader gets everything they missed; of
-//! notifications that collapsed in the hour they left, the unread ones are delivered again, because
-//! it is unknown how much of them the reader saw.
+//! action, always in its current state. A returning reader gets everything they missed; of those that
+//! arrived in another order where they were, or that collapsed in the hour they left, the unread ones
+//! are delivered again, because it is unknown how much of them the reader saw.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,7 +17,8 @@ use tokio::sync::watch;
 use super::{
     COLLAPSE_MS, NotificationError, NotificationView, Notifications, collapse_hour, collapses,
 };
-use crate::{Caller, LiveBus, LiveSource, ServiceError};
+use crate::bus::LogStart;
+use crate::{Caller, LiveBus, LiveSource, ResumePoint, ServiceError};
 
 const BATCH: usize = 200;
 /// Delivered notifications that are remembered before the oldest are dropped.
@@ -37,6 +38,8 @@ pub struct LiveNotifications {
     /// The range to read from the table, because the log no longer has it.
     missed: Option<MissedRange>,
     ready: VecDeque<Notification>,
+    /// The last one that a returning reader saw.
+    seen: Option<NotificationId>,
     /// Recently delivered notifications, because the log may repeat them.
     delivered: HashMap<NotificationId, Notification>,
     /// The position after everything delivered.
@@ -58,13 +61,13 @@ impl Notifications {
         &self,
         bus: &LiveBus,
         caller: &Caller,
-        after: Option<&NotificationId>,
+        after: Option<&ResumePoint<NotificationId>>,
     ) -> Result<LiveNotifications, NotificationError> {
         self.context.authorize_read(caller).await?;
-        let last = after.map(last_seen).transpose()?;
+        let last = after.map(|after| last_seen(&after.id)).transpose()?;
         bus.catch_up().await?;
-        let (next, is_in_log) = bus.notification_log().number_after(after);
-        let missed = last.clone().filter(|_| !is_in_log);
+        let LogStart { next, misses_some } = bus.log_start(bus.notification_log(), after);
+        let missed = last.clone().filter(|_| misses_some);
         let mut live = LiveNotifications {
             service: self.clone(),
             bus: bus.clone(),
@@ -72,6 +75,7 @@ impl Notifications {
             next,
             missed: missed.map(|after_position| MissedRange { after_position, after: None }),
             ready: VecDeque::new(),
+            seen: after.map(|after| after.id.clone()),
             delivered: HashMap::new(),
             last: last.unwrap_or((self.context.now(), None)),
             changed: bus.notification_log().changes(),
@@ -142,7 +146,7 @@ impl LiveNotifications {
         let log = self.bus.notification_log();
         let Some(some) = log.read_from(self.next, BATCH) else {
             // The reader fell behind the log.
-            self.next = log.number_after(None).0;
+            self.next = log.end();
             self.missed = Some(MissedRange { after_position: self.last.clone(), after: None });
             return Ok(true);
         };
@@ -155,35 +159,37 @@ impl LiveNotifications {
         Ok(!some.is_empty())
     }
 
-    /// Remembers what lies before the reader's starting position: they could see it, and the log
-    /// may still bring it.
+    /// Remembers what happened so long before the reader's starting position that they could see it, or
+    /// that they have read: the log may still bring it.
     async fn remember_seen(&mut self) -> Result<(), NotificationError> {
-        let Some(after_position) = self.missed.as_ref().map(|missed| missed.after_position.clone())
-        else {
-            return Ok(());
-        };
+        let Some(missed) = &self.missed else { return Ok(()) };
+        let end = missed.after_position.0;
         let core = self.service.context.core();
-        let listing =
-            core.notifications(&self.caller.user_id, Span::until(after_position.0.plus_ms(1)));
+        let listing = core.notifications(&self.caller.user_id, Span::until(end.plus_ms(1)));
         let page = listing.order(Order::Descending).limit(BATCH).page().await?;
-        let is_seen =
-            |note: &Notification| position(note) <= after_position && !collapses(note.kind);
+        let since = self.bus.read_since(end);
+        let is_seen = |note: &Notification| {
+            !collapses(note.kind) && (note.created_at < since || note.read_at.is_some())
+        };
         page.items.into_iter().filter(is_seen).for_each(|note| self.remember(note));
         Ok(())
     }
 
     /// Reads a page of missed notifications from the table. A collapsed one is stored under the
-    /// start of its hour, whenever it was written.
+    /// start of its hour, whenever it was written, and others under the time of their fact, after which
+    /// they may arrive late.
     async fn read_missed(&mut self) -> Result<(), NotificationError> {
         let Some(missed) = &self.missed else { return Ok(()) };
         let after_position = missed.after_position.clone();
         let me = self.service.context.authorize_read(&self.caller).await?.id;
-        let since = Span::since(collapse_hour(after_position.0));
+        let unordered_since = self.bus.read_since(after_position.0);
+        let since = Span::since(collapse_hour(after_position.0).min(unordered_since));
         let listing = self.service.context.core().notifications(&me, since);
         let listing = listing.order(Order::Ascending).limit(BATCH).after(missed.after.clone());
         let page = listing.page().await?;
         let is_missed = |note: &Notification| {
-            position(note) > after_position || collapses(note.kind) && note.read_at.is_none()
+            let may_be_new = collapses(note.kind) || note.created_at >= unordered_since;
+            position(note) > after_position || may_be_new && note.read_at.is_none()
         };
         page.items.into_iter().filter(is_missed).for_each(|note| self.make_ready(note));
         self.missed = page.next.map(|after| MissedRange { after_position, after: Some(after) });
@@ -200,6 +206,9 @@ impl LiveNotifications {
 
     /// Returns whether the reader has this notification; of a collapsed one, in this very state.
     fn was_delivered(&self, note: &Notification) -> bool {
+        if !collapses(note.kind) && self.seen.as_ref() == Some(&note.id) {
+            return true;
+        }
         let before = self.delivered.get(&note.id);
         before.is_some_and(|before| !collapses(note.kind) || before == note)
     }

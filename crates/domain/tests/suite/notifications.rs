@@ -249,7 +249,7 @@ async fn a_returning_reader_gets_missed_notifications() {
     let seen = live.next().await.unwrap().notification.id;
     drop(live);
     for bus in [bus, town.new_bus()] {
-        let mut live = service.live(&bus, &ana, Some(&seen)).await.unwrap();
+        let mut live = service.live(&bus, &ana, Some(&seen.clone().into())).await.unwrap();
         for expected in ["follow cleo 1", "follow dan 1"] {
             assert_eq!(line(&live.next().await.unwrap()), expected);
         }

@@ -50,6 +50,39 @@ async fn a_notification_subscription_resumes_after_the_last_one() {
     assert!(bo.has_no_event().await);
 }
 
+/// Both positions name the process, and so each is exact where it comes from, and accepted elsewhere.
+#[tokio::test]
+async fn a_subscription_resumes_after_the_position_of_an_entry() {
+    let mut api = ApiTown::of(["ana", "bo", "cleo"]).await;
+    api.town.follow("bo", "ana").await;
+    api.settle().await;
+    let mut bo = api.subscribe("bo", "subscription { onFeedEntry { resumeAfter } }").await;
+    let mut ana = api.subscribe("ana", "subscription { onNotification { resumeAfter } }").await;
+    api.town.post("ana", "one").await;
+    api.town.follow("cleo", "ana").await;
+    api.settle().await;
+    let entry = bo.next_field("resumeAfter").await;
+    let news = ana.next_field("resumeAfter").await;
+    drop((bo, ana));
+    api.town.advance_ms(1_000);
+    api.town.post("ana", "two").await;
+    api.town.settle().await;
+    let feed = format!("subscription {{ onFeedEntry(after: {entry}) {{ previewText }} }}");
+    let notifications = format!("subscription {{ onNotification(after: {news}) {{ kind }} }}");
+    for restarts in [false, true] {
+        if restarts {
+            api = api.restarted();
+        }
+        let mut bo = api.subscribe("bo", &feed).await;
+        assert_eq!(bo.next_field("previewText").await, json!("two"), "{restarts}");
+        assert!(bo.has_no_event().await, "{restarts}");
+        assert!(api.subscribe("ana", &notifications).await.has_no_event().await, "{restarts}");
+    }
+    let wrong = "subscription { onFeedEntry(after: \"a@b\") { previewText } }";
+    let mut bo = api.subscribe("bo", wrong).await;
+    assert_eq!(bo.next_error_code().await, "BAD_REQUEST");
+}
+
 /// R25, R45: only newer entries are sent.
 #[tokio::test]
 async fn a_home_feed_subscription_resumes_after_the_last_entry() {

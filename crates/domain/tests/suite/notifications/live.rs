@@ -8,9 +8,9 @@ use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{Code, LiveNotifications, LiveSource as _, Notifications, Refusal};
 use roundtable_model::entities::{Notification, ObjectRef};
-use roundtable_model::table::{BatchWrite, ManualClock, Recorder, Store};
+use roundtable_model::table::{BatchWrite, Change, ManualClock, Recorder, Sequence, Store};
 use roundtable_model::{Entity, EntityKind, Expiry, NotificationKind};
-use roundtable_testkit::{Town, YieldingBackend};
+use roundtable_testkit::{SplitStreamBackend, Town, YieldingBackend};
 use tokio::time::timeout;
 
 use super::{HOUR_MS, line, service};
@@ -39,7 +39,7 @@ async fn a_returning_reader_gets_collapsed_notifications() {
     town.like("bo", &post.id).await;
     town.send_message("bo", &room, "hello").await;
     town.settle().await;
-    let mut live = service.live(&town.new_bus(), &ana, Some(&seen.id)).await.unwrap();
+    let mut live = service.live(&town.new_bus(), &ana, Some(&seen.id.into())).await.unwrap();
     let mut found = [next_line(&mut live), next_line(&mut live)];
     found.sort_unstable();
     assert_eq!(found, [Some("like bo 1".into()), Some("message bo 1".into())]);
@@ -86,11 +86,72 @@ async fn all_missed_notifications_are_delivered() {
         town.context().core().table().batch_write(puts).await.unwrap();
     }
     let (ana, bus) = (town.caller("ana"), town.new_bus());
-    let mut live = service(&town).live(&bus, &ana, Some(&notes[0].id)).await.unwrap();
+    let mut live =
+        service(&town).live(&bus, &ana, Some(&notes[0].id.clone().into())).await.unwrap();
     for note in &notes[1..] {
         let next = live.next().now_or_never().unwrap().unwrap();
         assert_eq!(next.notification.id, note.id);
     }
+    assert_eq!(next_line(&mut live), None);
+}
+
+/// R38: the same in another process, which has received changes in another order, or none yet.
+#[tokio::test(start_paused = true)]
+async fn a_reader_who_moves_to_another_process_misses_no_notification() {
+    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let store = Store::new(SplitStreamBackend::new(Arc::new(Reference::new(clock.clone()))));
+    let town = Town::on(store, clock, Town::settings(), 0).await;
+    for name in ["ana", "bo", "cleo"] {
+        town.add_user(name, |_| {}).await;
+    }
+    let (service, ana) = (service(&town), town.caller("ana"));
+    let (one, two, started) = (town.new_bus(), town.new_bus(), town.new_bus());
+    let mut live = service.live(&one, &ana, None).await.unwrap();
+    tokio::time::advance(Duration::from_mins(1)).await;
+    let mut changes = Vec::new();
+    for follower in ["cleo", "bo"] {
+        town.advance_ms(10);
+        let (created_at, actor) = (town.now(), town.id(follower));
+        let object = Some(ObjectRef { entity: EntityKind::User, id: (&actor).into() });
+        let note = Notification {
+            user_id: ana.user_id.clone(),
+            id: town.context().ids().next_at(created_at),
+            actor_id: Some(actor),
+            object,
+            within: None,
+            latest_at: None,
+            read_at: None,
+            created_at,
+            ttl: Expiry::at(created_at.plus_ms(24 * HOUR_MS)),
+            kind: NotificationKind::Follow,
+        };
+        town.context().core().table().put(note.create()).await.unwrap();
+        let key = note.key().into_key();
+        let sequence = Sequence::from(changes.len() as u64 + 1);
+        let (new, at_ms) = (Some(note.item()), created_at.ms());
+        changes.push(Change { sequence, at_ms, key, old: None, new, expired: false });
+    }
+    let (late, early) = changes.split_at(1);
+    one.apply(early);
+    two.apply(&changes);
+    let seen = live.next().await.unwrap().notification;
+    assert_eq!(seen.actor_id, Some(town.id("bo")));
+    let point = one.resume_point(seen.id.clone());
+    for (bus, point) in [
+        (&two, point.clone()),
+        (&two, seen.id.clone().into()),
+        (&started, point.clone()),
+        (&started, seen.id.clone().into()),
+    ] {
+        let mut live = service.live(bus, &ana, Some(&point)).await.unwrap();
+        assert_eq!(next_line(&mut live), Some("follow cleo 1".into()), "{point}");
+        assert_eq!(next_line(&mut live), None, "{point}");
+    }
+    // Where the reader was, the order is known, and nothing is repeated.
+    let mut live = service.live(&one, &ana, Some(&point)).await.unwrap();
+    assert_eq!(next_line(&mut live), None);
+    one.apply(late);
+    assert_eq!(next_line(&mut live), Some("follow cleo 1".into()));
     assert_eq!(next_line(&mut live), None);
 }
 
