@@ -134,7 +134,8 @@ pub(crate) fn router(app: AppState) -> Router {
         router = router.layer(compression::layer());
     }
     let tracking = axum::middleware::from_fn_with_state(app.clone(), middleware::track);
-    router.layer(cors).layer(tracking).with_state(app)
+    let room = axum::middleware::from_fn(middleware::refuse_without_room);
+    router.layer(room).layer(cors).layer(tracking).with_state(app)
 }
 
 /// Responds to a panic in a handler without revealing its message.

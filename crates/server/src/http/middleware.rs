@@ -18,7 +18,7 @@ use super::guarded_body::GuardedBody;
 use super::responses::with_status;
 use super::{AppState, StallSignal, compression};
 use crate::configuration::{HttpSettings, TlsSettings};
-use crate::connections::OpenConnection;
+use crate::connections::{NoRoomToReceive, OpenConnection};
 
 /// Identifies a request in responses and logs.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -42,7 +42,11 @@ fn request_id(app: &AppState, request: &Request) -> String {
     }
 }
 
-pub(super) async fn track(State(app): State<AppState>, request: Request, next: Next) -> Response {
+pub(super) async fn track(
+    State(app): State<AppState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     // With HTTP/1, what is not taken blocks a write, which has a time limit.
     let is_http2 = request.version() == Version::HTTP_2;
     let stall = request.extensions().get::<StallSignal>().filter(|_| is_http2).cloned();
@@ -52,9 +56,11 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
         None => response,
     };
     let connection = request.extensions().get::<OpenConnection>();
-    let Ok(under_way) = connection.map(|connection| connection.start(&request)).transpose() else {
-        return watched(no_room_to_receive());
-    };
+    let under_way = connection.map(|connection| connection.start(&request)).transpose();
+    let under_way = under_way.unwrap_or_else(|refused: NoRoomToReceive| {
+        request.extensions_mut().insert(refused);
+        None
+    });
     let (id, started) = (request_id(&app, &request), Instant::now());
     let method = request.method().clone();
     let route =
@@ -89,8 +95,12 @@ pub(super) async fn track(State(app): State<AppState>, request: Request, next: N
     })
 }
 
-/// The answer to a request whose head and body have no room beside all others that are unfinished.
-fn no_room_to_receive() -> Response {
+/// Refuses a request whose head and body have no room beside all others that are unfinished. CORS comes
+/// before it: a browser shows no response to its client without those headers.
+pub(super) async fn refuse_without_room(request: Request, next: Next) -> Response {
+    if request.extensions().get::<NoRoomToReceive>().is_none() {
+        return next.run(request).await;
+    }
     let problem = "the server is receiving too much at the moment; try again";
     let error = ApiError::new(Code::RateLimited, problem);
     with_status(StatusCode::SERVICE_UNAVAILABLE, error)
@@ -133,6 +143,11 @@ pub(super) fn cors(settings: &HttpSettings) -> CorsLayer {
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::HEAD])
         // Clients and tools send headers of their own; a listed origin may send any.
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([REQUEST_ID, header::CONTENT_RANGE, header::ACCEPT_RANGES])
+        .expose_headers([
+            REQUEST_ID,
+            header::RETRY_AFTER,
+            header::CONTENT_RANGE,
+            header::ACCEPT_RANGES,
+        ])
         .max_age(CORS_MAX_AGE)
 }

@@ -107,6 +107,34 @@ async fn a_head_has_32_kib_in_total() {
     server.stop().await;
 }
 
+/// A browser shows a response to its client only with these headers.
+#[tokio::test]
+async fn browsers_can_read_that_there_is_no_room_for_a_request() {
+    let origin = "https://app.example.org";
+    let server = TestServer::with(|all| {
+        all.process.http.cors_origins = vec![origin.to_owned()];
+        all.process.http.unfinished_bytes_max = 0;
+    });
+    let server = server.await;
+    // Within what a connection has without a charge as it is sent, and beyond as it is counted.
+    let mut request = server.client.get(format!("{}/healthz", server.url)).header("origin", origin);
+    for nth in 0..90 {
+        request = request.header(format!("x-{nth:02}"), "v".repeat(65));
+    }
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status().as_u16(), 503);
+    let headers = response.headers().clone();
+    let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap());
+    assert_eq!(header("access-control-allow-origin"), Some(origin));
+    assert_eq!(header("retry-after"), Some("1"));
+    let exposed = header("access-control-expose-headers").unwrap();
+    assert!(exposed.split(',').any(|name| name.trim() == "retry-after"), "{exposed}");
+    assert!(header("x-request-id").is_some());
+    let body = response.text().await.unwrap();
+    assert!(body.contains("receiving too much") && body.contains("RATE_LIMITED"), "{body}");
+    server.stop().await;
+}
+
 /// 2,000 heads of 400 KB once held 1.1 GB.
 #[tokio::test]
 async fn half_sent_heads_have_a_budget() {
