@@ -25,7 +25,7 @@ use tower_service::Service as _;
 use self::accept::ConnectionAcceptor;
 use self::handshake_timeout::HandshakeTimeout;
 use self::limited_stream::LimitedStream;
-pub(crate) use self::open_connection::{OpenConnection, RequestUnderWay};
+pub(crate) use self::open_connection::OpenConnection;
 use self::received_bytes::{HEAD_BYTES_MAX, HTTP2_WINDOW_BYTES};
 pub(crate) use self::received_bytes::{NoRoomToReceive, ReceiveBudget};
 pub(crate) use self::tls::acceptor;

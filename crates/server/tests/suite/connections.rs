@@ -1,17 +1,18 @@
 //! Limits of connections: idle and half-finished ones are cheap, and neither strangers nor a few accounts take
 //! the places of other signed-in clients.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::SinkExt as _;
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_tungstenite::MaybeTlsStream;
 use tokio_tungstenite::tungstenite::Message;
 
+use crate::http2::query_of_posts;
 use crate::test_server::{TestServer, code};
 use crate::websocket_client::{WebSocketClient, subscribe};
 
@@ -104,6 +105,44 @@ async fn a_head_has_32_kib_in_total() {
         client.send(head(bytes).as_bytes()).await;
         assert_eq!(client.response().await.unwrap().0, expected, "{bytes}");
     }
+    server.stop().await;
+}
+
+/// The server has nothing left to do for an answer long before its client has read it. Such a connection
+/// once counted as idle, and was closed in the middle of the answer.
+#[tokio::test]
+async fn a_connection_is_not_idle_while_a_long_answer_is_sent() {
+    let server = TestServer::with(|all| {
+        all.process.http.idle_seconds = 1;
+        all.process.live.slow_seconds = 1;
+    });
+    let server = server.await;
+    let token = server.sign_up("ana").await;
+    let query = query_of_posts(&server, &token, 40).await.to_string();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(8 << 10).unwrap();
+    let address = server.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let mut client = socket.connect(address).await.unwrap();
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{query}",
+        query.len()
+    );
+    client.write_all(head.as_bytes()).await.unwrap();
+    let (mut answer, mut part) = (Vec::new(), vec![0; 8 << 10]);
+    // A client that reads slowly, and never stops: for longer than an idle connection is kept.
+    let began = Instant::now();
+    loop {
+        match client.read(&mut part).await.unwrap() {
+            0 => break,
+            read => answer.extend_from_slice(&part[..read]),
+        }
+        tokio::time::sleep(Duration::from_millis(8)).await;
+    }
+    assert!(began.elapsed() > Duration::from_secs(3), "it read too fast to show anything");
+    let body = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+    let answer: Value = serde_json::from_slice(&answer[body..]).unwrap();
+    assert_eq!(answer["data"]["listUserPosts"]["items"][9]["a39"], "x".repeat(10_000));
     server.stop().await;
 }
 
