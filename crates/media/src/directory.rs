@@ -21,7 +21,7 @@ use roundtable_model::{MediaKey, Time};
 use tokio::time::{Instant, timeout};
 
 use crate::MediaConfigError;
-use crate::objects::{MediaObjects, copy_path, failed, upload_path, write_failed};
+use crate::objects::{CHUNK_BYTES, MediaObjects, copy_path, failed, upload_path, write_failed};
 use crate::pace::{is_behind, transfer_time};
 use crate::partial_files::PartialFiles;
 use crate::probe::probe;
@@ -112,6 +112,11 @@ pub struct FileDownload {
     /// The range that `body` holds.
     pub range: Range<u64>,
     pub body: BoxStream<'static, Result<Bytes, MediaStoreError>>,
+}
+
+impl FileDownload {
+    /// The longest chunk of a body.
+    pub const CHUNK_BYTES: usize = CHUNK_BYTES;
 }
 
 impl UploadGrant {

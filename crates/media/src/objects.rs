@@ -19,7 +19,7 @@ const COPIES: &str = "kept";
 /// The directory of probes in both; keys of files begin with `u/`.
 const PROBES: &str = "probes";
 /// Bytes that are read at once for a download.
-const CHUNK_BYTES: usize = 16 << 10;
+pub(crate) const CHUNK_BYTES: usize = 16 << 10;
 
 #[derive(Clone, Debug)]
 pub(crate) struct MediaObjects(Arc<dyn ObjectStore>);

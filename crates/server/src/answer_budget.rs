@@ -1,6 +1,8 @@
-//! A budget for answers in memory: those that are ready and not yet read by their clients.
+//! A budget for what waits in memory for clients to read it: answers, pages such as the metrics, and chunks
+//! of files.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,6 +10,7 @@ use parking_lot::Mutex;
 use roundtable_domain::Code;
 use roundtable_graphql::{Answer, OperationType};
 use roundtable_interface::ApiError;
+use tokio::sync::Notify;
 
 use crate::client_key::{CLIENT_SHARE, ClientShares, GROUP_SHARE, ShareKey};
 
@@ -15,10 +18,20 @@ use crate::client_key::{CLIENT_SHARE, ClientShares, GROUP_SHARE, ShareKey};
 /// clients with long ones do not end all service, or that of their network.
 const SHORT_SHARE: usize = 8;
 const SHORT_BYTES_MAX: usize = 64 << 10;
+/// All pages may have this part, beside what clients leave unread of answers and files: operators need the
+/// metrics most when that is all of the budget.
+const PAGE_SHARE: usize = 16;
 
-/// The bytes of all answers that wait for their clients, on any transport.
+/// The refusal of an answer or a page because of others.
+pub(crate) const NO_ROOM: &str = "the server has no room for the answer; try again in a second";
+
+/// The bytes of all answers that wait for their clients, on any transport, of pages, and of files.
 #[derive(Clone, Debug)]
-pub(crate) struct AnswerBudget(Arc<Mutex<AnswerBytes>>);
+pub(crate) struct AnswerBudget {
+    bytes: Arc<Mutex<AnswerBytes>>,
+    /// Some bytes were given back.
+    freed: Arc<Notify>,
+}
 
 #[derive(Debug)]
 struct AnswerBytes {
@@ -27,7 +40,7 @@ struct AnswerBytes {
     by_share: HashMap<ShareKey, usize>,
 }
 
-/// The bytes of one answer, until the last clone is dropped.
+/// The bytes of one answer, page or chunk, until the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct AnswerReservation(
     #[expect(dead_code, reason = "the bytes are given back when it is dropped")] Arc<ReservedShare>,
@@ -36,7 +49,7 @@ pub(crate) struct AnswerReservation(
 #[derive(Debug)]
 struct ReservedShare {
     budget: AnswerBudget,
-    client: ClientShares,
+    keys: Vec<ShareKey>,
     bytes: usize,
 }
 
@@ -62,7 +75,7 @@ impl TooManyAnswers {
     pub(crate) fn answer(self, operation: OperationType) -> Answer {
         let mut problem = String::from(match self {
             Self::OfClient => "earlier answers have not been read yet; read them, then try again",
-            Self::OfOthers => "the server has no room for the answer; try again in a second",
+            Self::OfOthers => NO_ROOM,
         });
         let is_mutation = operation == OperationType::Mutation;
         if is_mutation {
@@ -94,37 +107,83 @@ impl TooManyAnswers {
 impl AnswerBudget {
     pub(crate) fn new(bytes_max: usize) -> Self {
         let (used, by_share) = (0, HashMap::new());
-        Self(Arc::new(Mutex::new(AnswerBytes { max: bytes_max, used, by_share })))
+        let bytes = Arc::new(Mutex::new(AnswerBytes { max: bytes_max, used, by_share }));
+        Self { bytes, freed: Arc::default() }
     }
 
     pub(crate) fn used(&self) -> usize {
-        self.0.lock().used
+        self.bytes.lock().used
     }
 
-    /// Reserves bytes in the name of a client.
+    /// Reserves the bytes of an answer in the name of a client.
     pub(crate) fn reserve(
         &self,
         client: &ClientShares,
         bytes: usize,
     ) -> Result<AnswerReservation, TooManyAnswers> {
-        let mut state = self.0.lock();
+        self.reserve_of(client, bytes, bytes > SHORT_BYTES_MAX)
+    }
+
+    /// Reserves the bytes of a chunk of a file, as soon as there is room for it. It is a part of something
+    /// long: the room for short answers is not for it.
+    pub(crate) async fn reserve_chunk(
+        &self,
+        client: &ClientShares,
+        bytes: usize,
+    ) -> AnswerReservation {
+        loop {
+            let mut freed = pin!(self.freed.notified());
+            // Before the attempt: what is given back after it ends the wait.
+            freed.as_mut().enable();
+            if let Ok(reservation) = self.reserve_of(client, bytes, true) {
+                return reservation;
+            }
+            freed.await;
+        }
+    }
+
+    /// Reserves the bytes of a page. One page always fits.
+    pub(crate) fn reserve_page(&self, bytes: usize) -> Result<AnswerReservation, TooManyAnswers> {
+        let mut state = self.bytes.lock();
+        let of_pages = state.by_share.get(&ShareKey::Pages).copied().unwrap_or(0);
+        if of_pages > 0 && of_pages.saturating_add(bytes) > state.max / PAGE_SHARE {
+            return Err(TooManyAnswers::OfOthers);
+        }
+        Ok(self.take(&mut state, vec![ShareKey::Pages], bytes))
+    }
+
+    fn reserve_of(
+        &self,
+        client: &ClientShares,
+        bytes: usize,
+        is_long: bool,
+    ) -> Result<AnswerReservation, TooManyAnswers> {
+        let mut state = self.bytes.lock();
         let is_within = |used: usize, max: usize| used.saturating_add(bytes) <= max;
         let of_share = |key: &ShareKey| state.by_share.get(key).copied().unwrap_or(0);
         if !is_within(of_share(&client.own), state.max / CLIENT_SHARE) {
             return Err(TooManyAnswers::OfClient);
         }
-        let for_short = if bytes > SHORT_BYTES_MAX { state.max / SHORT_SHARE } else { 0 };
+        let for_short = if is_long { state.max / SHORT_SHARE } else { 0 };
         let of_others =
             [(of_share(&client.group), state.max / GROUP_SHARE), (state.used, state.max)];
         if !of_others.iter().all(|(used, max)| is_within(*used, max - for_short)) {
             return Err(TooManyAnswers::OfOthers);
         }
+        Ok(self.take(&mut state, Vec::from(client.both().map(ShareKey::clone)), bytes))
+    }
+
+    fn take(
+        &self,
+        state: &mut AnswerBytes,
+        keys: Vec<ShareKey>,
+        bytes: usize,
+    ) -> AnswerReservation {
         state.used += bytes;
-        for key in client.both() {
+        for key in &keys {
             *state.by_share.entry(key.clone()).or_default() += bytes;
         }
-        let share = ReservedShare { budget: self.clone(), client: client.clone(), bytes };
-        Ok(AnswerReservation(Arc::new(share)))
+        AnswerReservation(Arc::new(ReservedShare { budget: self.clone(), keys, bytes }))
     }
 }
 
@@ -137,14 +196,16 @@ impl AnswerReservation {
 
 impl Drop for ReservedShare {
     fn drop(&mut self) {
-        let mut state = self.budget.0.lock();
+        let mut state = self.budget.bytes.lock();
         state.used -= self.bytes;
-        for key in self.client.both() {
+        for key in &self.keys {
             match state.by_share.get_mut(key) {
                 Some(own) if *own > self.bytes => *own -= self.bytes,
                 _ => drop(state.by_share.remove(key)),
             }
         }
+        drop(state);
+        self.budget.freed.notify_waiters();
     }
 }
 
@@ -188,6 +249,7 @@ impl<B: AsRef<[u8]>> AsRef<[u8]> for ReservedBytes<B> {
 mod tests {
     use std::net::IpAddr;
 
+    use futures::FutureExt as _;
     use roundtable_domain::Caller;
     use roundtable_interface::ClientInfo;
 
@@ -219,7 +281,7 @@ mod tests {
         assert!(budget.reserve(&ana, 20).is_ok());
         drop(other);
         assert_eq!(budget.used(), 0);
-        assert!(budget.0.lock().by_share.is_empty());
+        assert!(budget.bytes.lock().by_share.is_empty());
     }
 
     #[test]
@@ -241,7 +303,7 @@ mod tests {
         assert_eq!(third.unwrap_err(), TooManyAnswers::OfOthers);
         assert!(budget.reserve(&client(Some("cleo"), 2), 1).is_ok());
         drop(held);
-        assert!(budget.0.lock().by_share.is_empty());
+        assert!(budget.bytes.lock().by_share.is_empty());
     }
 
     /// A client that signs in there is anonymous before.
@@ -279,6 +341,41 @@ mod tests {
         let short = [(); 20].map(|()| budget.reserve(&fourth, SHORT_BYTES_MAX).unwrap());
         assert_eq!(budget.used(), 80 * SHORT_BYTES_MAX);
         drop(short);
+    }
+
+    #[test]
+    fn pages_fit_beside_answers_that_take_everything() {
+        let budget = AnswerBudget::new(80);
+        let names = ["a", "bo", "ana", "cleo"];
+        let _held = names.map(|name| budget.reserve(&account(name), 20).unwrap());
+        let page = budget.reserve_page(7).unwrap();
+        assert_eq!(
+            (budget.used(), budget.reserve_page(1).unwrap_err()),
+            (87, TooManyAnswers::OfOthers)
+        );
+        drop(page);
+        let short = [1, 2, 2].map(|bytes| budget.reserve_page(bytes).unwrap());
+        assert!(budget.reserve_page(1).is_err());
+        drop(short);
+        assert_eq!(budget.used(), 80);
+    }
+
+    #[tokio::test]
+    async fn a_chunk_of_a_file_waits_for_room_and_leaves_some_to_short_answers() {
+        let budget = AnswerBudget::new(80);
+        let mut held = Vec::new();
+        for bytes in [20, 10] {
+            held.push(
+                budget.reserve_chunk(&stranger(1 + u8::try_from(bytes).unwrap()), bytes).await,
+            );
+        }
+        assert!(budget.reserve_chunk(&stranger(1), 1).now_or_never().is_none());
+        assert!(budget.reserve(&stranger(2), 10).is_ok(), "a short answer");
+        let waits = stranger(1);
+        let mut waiting = pin!(budget.reserve_chunk(&waits, 10));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        drop(held.remove(1));
+        waiting.await;
     }
 
     #[test]

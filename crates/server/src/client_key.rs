@@ -65,6 +65,8 @@ pub(crate) enum ShareKey {
     /// The accounts of a network. Its anonymous clients, who may be about to sign in, do not suffer from them.
     NetworkAccounts(ClientNetwork),
     AllAnonymous,
+    /// All pages that are no answers, such as the metrics, whoever asks for them.
+    Pages,
 }
 
 /// The two shares of a client: so neither many networks of an account nor many accounts of a network get more.

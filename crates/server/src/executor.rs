@@ -110,9 +110,9 @@ impl Executor {
         self.schema.limits()
     }
 
-    /// Returns the bytes of all answers that wait for their clients.
-    pub(crate) fn unread_bytes(&self) -> usize {
-        self.answers.used()
+    /// Returns the budget of what waits for clients to read it.
+    pub(crate) const fn answers(&self) -> &AnswerBudget {
+        &self.answers
     }
 
     /// Executes one query or mutation.

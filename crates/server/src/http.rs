@@ -15,6 +15,7 @@ mod internal;
 mod live_connection;
 mod media;
 mod middleware;
+mod reserved_responses;
 mod responses;
 mod sse;
 mod transfer_limits;
@@ -104,10 +105,11 @@ impl AppState {
 
 pub(crate) fn router(app: AppState) -> Router {
     let settings = &app.process.settings;
+    let page = axum::middleware::from_fn_with_state(app.clone(), reserved_responses::reserve_page);
     let mut router =
         Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
     if settings.http.metrics {
-        router = router.route("/metrics", get(health::metrics));
+        router = router.route("/metrics", get(health::metrics).layer(page.clone()));
     }
     if app.process.serves_changes() {
         router = router.route(crate::relay::PATH, get(internal::changes));
@@ -118,8 +120,8 @@ pub(crate) fn router(app: AppState) -> Router {
             .route("/.well-known/jwks.json", get(health::jwks));
         if settings.graphql.console {
             router = router
-                .route("/", get(console::page))
-                .route(console::FILES_ROUTE, get(console::file));
+                .route("/", get(console::page).layer(page.clone()))
+                .route(console::FILES_ROUTE, get(console::file).layer(page));
         }
         if app.process.files.is_some() {
             router = router.route("/media/{*key}", get(media::download).put(media::upload));

@@ -107,8 +107,8 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
     page.gauge("roundtable_http_request_body_bytes", "Bytes of request bodies in memory.", used);
     page.gauge(
         "roundtable_graphql_unread_answer_bytes",
-        "Bytes of answers that wait for their clients.",
-        app.executor.unread_bytes(),
+        "Bytes of answers, pages and files that wait for their clients.",
+        app.executor.answers().used(),
     );
     if let Some(files) = &app.process.files {
         let transfers = files.transfer_count() as u64;

@@ -14,7 +14,9 @@ use roundtable_interface::{ApiError, ClientInfo};
 use roundtable_media::{DownloadError, SAFE_HEADERS, UploadError};
 
 use super::AppState;
+use super::reserved_responses::reserve_chunks;
 use super::responses::{error_response, with_status};
+use crate::client_key::ClientShares;
 use crate::connections::OpenConnection;
 
 /// Time that the next chunk of an upload may take.
@@ -115,7 +117,15 @@ pub(super) async fn download(
     match files.fetch(&grant, range).await {
         Ok(file) => {
             let length = file.range.end - file.range.start;
-            let body = if wants_body { Body::from_stream(file.body) } else { Body::empty() };
+            let body = if wants_body {
+                // The URL is all that its client has shown.
+                let address = app.client_address(request.headers(), request.extensions());
+                let client = ClientShares::of(&ClientInfo { caller: None, address });
+                let chunks = reserve_chunks(app.executor.answers(), &client, file.body);
+                Body::from_stream(chunks)
+            } else {
+                Body::empty()
+            };
             let mut response = Response::new(body);
             let headers = response.headers_mut();
             set_headers(headers, &file.content_type);

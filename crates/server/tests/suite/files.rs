@@ -7,7 +7,7 @@ use roundtable_domain::NewUpload;
 use roundtable_table::{ManualClock, SystemClock};
 use serde_json::{Value, json};
 
-use crate::http2::{DEADLINE, Http2Client};
+use crate::http2::{DEADLINE, Http2Client, UNREAD};
 use crate::test_server::{TestServer, code, configuration, read};
 
 /// The smallest valid picture.
@@ -161,6 +161,10 @@ async fn a_download_that_is_not_taken_keeps_no_file_open() {
     };
     assert!(tokio::time::timeout(DEADLINE, closed).await.is_ok(), "{} are open", open_files());
     assert!(!client.connection.is_finished());
-    drop(unread);
+    // A small file, so that each response has one chunk.
+    server.until(UNREAD, 32 * (16 << 10)).await;
+    client.connection.abort();
+    drop((client, unread));
+    server.until(UNREAD, 0).await;
     server.stop().await;
 }

@@ -97,3 +97,21 @@ async fn a_compressed_answer_is_reserved_until_it_is_taken() {
     server.until(UNREAD, 0).await;
     server.stop().await;
 }
+
+/// They had a deadline, but no budget.
+#[tokio::test]
+async fn pages_are_reserved_until_they_are_taken() {
+    let server = TestServer::with(|all| all.process.live.slow_seconds = 60).await;
+    for path in ["/", "/console/console.js", "/metrics"] {
+        let client = Http2Client::connect(&server, None, 0).await;
+        let request = Request::get(format!("{}{path}", server.url));
+        let unread = send(&client, request, &Value::Null).await;
+        assert_eq!(unread.status().as_u16(), 200);
+        let held = server.metric(UNREAD).await;
+        assert!(held > 1_000, "{path}: {held}");
+        client.connection.abort();
+        drop((client, unread));
+        server.until(UNREAD, 0).await;
+    }
+    server.stop().await;
+}
