@@ -27,8 +27,8 @@ pub struct FieldPath {
 #[derive(Clone, Debug)]
 enum Running {
     Field(Arc<FieldPath>),
-    /// The facts of several leaf fields, and the path of each.
-    Facts(Arc<[(u16, Arc<FieldPath>)]>),
+    /// The shared values of several leaf fields, and the path of each.
+    SharedValues(Arc<[(u16, Arc<FieldPath>)]>),
 }
 
 thread_local! {
@@ -73,10 +73,12 @@ impl Drop for Reset {
     }
 }
 
-/// Reads a fact on behalf of a leaf field.
+/// Reads a shared value on behalf of a leaf field.
 pub(crate) async fn in_leaf<T>(field: u16, read: BoxFuture<'_, T>) -> T {
     let path = RUNNING.with_borrow(|running| match running {
-        Some(Running::Facts(paths)) => paths.iter().find(|(index, _)| *index == field).cloned(),
+        Some(Running::SharedValues(paths)) => {
+            paths.iter().find(|(index, _)| *index == field).cloned()
+        }
         _ => None,
     });
     match path {
@@ -86,14 +88,14 @@ pub(crate) async fn in_leaf<T>(field: u16, read: BoxFuture<'_, T>) -> T {
 }
 
 impl<C: Context> Execution<'_, C> {
-    /// Reads the facts of leaf fields.
-    pub(crate) fn facts<'b>(
+    /// Reads the shared values of leaf fields.
+    pub(crate) fn shared_values<'b>(
         &'b self,
         node: &Node,
         leaves: &'b [u16],
         rows: &'b dyn Rows<C>,
     ) -> BoxFuture<'b, ()> {
-        let read = rows.read_facts(self.context, leaves);
+        let read = rows.read_shared_values(self.context, leaves);
         if !self.context.traces_fields() {
             return read;
         }
@@ -101,7 +103,7 @@ impl<C: Context> Execution<'_, C> {
             let is_leaf = |value: &FieldValue| matches!(value, FieldValue::Leaf(it) if it == field);
             (*field, Arc::new(self.path(node, *field, is_leaf)))
         };
-        let running = Running::Facts(leaves.iter().map(path).collect());
+        let running = Running::SharedValues(leaves.iter().map(path).collect());
         Box::pin(InField { running, read })
     }
 

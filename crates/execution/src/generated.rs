@@ -11,7 +11,7 @@ use crate::error::FieldError;
 use crate::field_path::in_leaf;
 use crate::input::{Input, InputError};
 use crate::leaf::Leaf;
-use crate::rows::{Context, EventSource, Events, Fact, Facts, NextEvent, Object};
+use crate::rows::{Context, EventSource, Events, NextEvent, Object, SharedValue, SharedValues};
 use crate::writer::Writer;
 use crate::{JsonMap, JsonValue};
 
@@ -19,32 +19,34 @@ pub fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
 }
 
-/// Reads a fact for all objects, if any field needs it.
-pub async fn read_fact<T: Object, F: Fact<T>>(
+/// Reads a shared value for all objects, if any field needs it.
+pub async fn read_shared_value<T: Object, F: SharedValue<T>>(
     objects: &[T],
     context: &T::Context,
     needed_by: Option<u16>,
-) -> Facts<F> {
+) -> SharedValues<F> {
     let field = needed_by?;
-    let facts = if context.traces_fields() {
+    let shared_values = if context.traces_fields() {
         in_leaf(field, Box::pin(F::read(objects, context))).await
     } else {
         F::read(objects, context).await
     };
-    let is_complete = |facts: &Vec<F>| facts.len() == objects.len();
-    Some(facts.and_then(|facts| {
-        is_complete(&facts)
-            .then_some(facts)
-            .ok_or_else(|| FieldError::internal("a fact is missing"))
+    let is_complete = |shared_values: &Vec<F>| shared_values.len() == objects.len();
+    Some(shared_values.and_then(|shared_values| {
+        is_complete(&shared_values)
+            .then_some(shared_values)
+            .ok_or_else(|| FieldError::internal("a shared value is missing"))
     }))
 }
 
-/// Returns the fact of one object.
-pub fn fact<F>(facts: &Facts<F>, row: usize) -> Result<&F, FieldError> {
-    match facts {
-        Some(Ok(facts)) => facts.get(row).ok_or_else(|| FieldError::internal("a fact is missing")),
+/// Returns the shared value of one object.
+pub fn shared_value<F>(shared_values: &SharedValues<F>, row: usize) -> Result<&F, FieldError> {
+    match shared_values {
+        Some(Ok(shared_values)) => {
+            shared_values.get(row).ok_or_else(|| FieldError::internal("a shared value is missing"))
+        }
         Some(Err(error)) => Err(error.clone()),
-        None => Err(FieldError::internal("a fact was not read")),
+        None => Err(FieldError::internal("a shared value was not read")),
     }
 }
 

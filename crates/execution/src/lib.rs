@@ -38,8 +38,8 @@ pub use self::error::{FieldError, Location, RequestError};
 pub use self::field_path::{FieldPath, current_field};
 #[doc(hidden)]
 pub use self::generated::{
-    BoxFuture, event_columns, fact, input_object, join, join_all, occurrences, read_fact,
-    read_field, ready, unknown_edge, unknown_leaf, write_leaf,
+    BoxFuture, event_columns, input_object, join, join_all, occurrences, read_field,
+    read_shared_value, ready, shared_value, unknown_edge, unknown_leaf, write_leaf,
 };
 pub use self::input::{Arguments, Given, Input, InputError};
 pub use self::leaf::{Leaf, List, Nullable};
@@ -48,7 +48,8 @@ pub use self::plan::{OperationType, Plan, RequestCost, Variables};
 pub use self::request::Request;
 pub use self::resolve::{execute, execute_event, subscribed_field};
 pub use self::rows::{
-    Context, EventSource, Events, Fact, Facts, Listed, NextEvent, Object, RootFields, Subscribing,
+    Context, EventSource, Events, Listed, NextEvent, Object, RootFields, SharedValue, SharedValues,
+    Subscribing,
 };
 pub use self::schema::{PageSizes, Schema};
 pub use self::writer::Writer;

@@ -107,9 +107,9 @@ impl<C: Context> Execution<'_, C> {
         Box::pin(async move {
             let leaves = node.leaves.iter().filter(|(_, when)| when.holds(self.variables));
             let leaves: Vec<u16> = leaves.map(|(field, _)| *field).collect();
-            let facts = self.facts(node, &leaves, rows);
+            let shared_values = self.shared_values(node, &leaves, rows);
             let edges = node.edges.iter().map(|edge| self.edge(node, edge, rows));
-            let ((), edges) = join(facts, join_all(edges)).await;
+            let ((), edges) = join(shared_values, join_all(edges)).await;
             edges
         })
     }
@@ -164,7 +164,7 @@ impl<C: Context> Execution<'_, C> {
 struct NoRows;
 
 impl<C: Context> Rows<C> for NoRows {
-    fn read_facts<'a>(&'a self, _: &'a C, _: &'a [u16]) -> BoxFuture<'a, ()> {
+    fn read_shared_values<'a>(&'a self, _: &'a C, _: &'a [u16]) -> BoxFuture<'a, ()> {
         ready(())
     }
 

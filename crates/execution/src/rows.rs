@@ -25,14 +25,14 @@ pub trait Context: Send + Sync + 'static {
 pub trait Object: Send + Sync + Sized + 'static {
     type Context: Context;
     /// Values beside the objects themselves that fields need.
-    type Facts: Default + Send + Sync + 'static;
+    type SharedValues: Default + Send + Sync + 'static;
 
-    /// Reads what the given leaf fields need, each fact once for all objects.
-    fn read_facts<'a>(
+    /// Reads what the given leaf fields need, each shared value once for all objects.
+    fn read_shared_values<'a>(
         objects: &'a [Self],
         context: &'a Self::Context,
         fields: &'a [u16],
-    ) -> BoxFuture<'a, Self::Facts>;
+    ) -> BoxFuture<'a, Self::SharedValues>;
 
     /// Reads the children that one field selects, for all objects.
     fn read_edge<'a>(
@@ -46,7 +46,7 @@ pub trait Object: Send + Sync + Sized + 'static {
     fn write_leaf(
         &self,
         row: usize,
-        facts: &Self::Facts,
+        shared_values: &Self::SharedValues,
         context: &Self::Context,
         field: u16,
         out: &mut Writer,
@@ -54,8 +54,8 @@ pub trait Object: Send + Sync + Sized + 'static {
 }
 
 /// A value that fields of `T` need and that is read for many objects at once.
-pub trait Fact<T: Object>: Send + Sync + Sized + 'static {
-    /// Returns the facts of all objects, in their order.
+pub trait SharedValue<T: Object>: Send + Sync + Sized + 'static {
+    /// Returns the shared values of all objects, in their order.
     fn read(
         objects: &[T],
         context: &T::Context,
@@ -133,12 +133,12 @@ impl<T> NextEvent<T> {
 /// A subscription that is being set up.
 pub type Subscribing<'a, C> = BoxFuture<'a, Result<Events<C>, FieldError>>;
 
-/// The facts of a column; `None` if no field needs them.
-pub type Facts<F> = Option<Result<Vec<F>, FieldError>>;
+/// The shared values of a column; `None` if no field needs them.
+pub type SharedValues<F> = Option<Result<Vec<F>, FieldError>>;
 
 /// The objects of one type in a column. An object of unknown type to the executor.
 pub(crate) trait Rows<C>: Any + Send + Sync {
-    fn read_facts<'a>(&'a self, context: &'a C, fields: &'a [u16]) -> BoxFuture<'a, ()>;
+    fn read_shared_values<'a>(&'a self, context: &'a C, fields: &'a [u16]) -> BoxFuture<'a, ()>;
 
     fn read_edge<'a>(
         &'a self,
@@ -158,21 +158,25 @@ pub(crate) trait Rows<C>: Any + Send + Sync {
 
 pub(crate) struct Objects<T: Object> {
     pub(crate) objects: Vec<T>,
-    facts: OnceLock<T::Facts>,
+    shared_values: OnceLock<T::SharedValues>,
 }
 
 impl<T: Object> Objects<T> {
     pub(crate) fn new(objects: Vec<T>) -> Self {
-        Self { objects, facts: OnceLock::new() }
+        Self { objects, shared_values: OnceLock::new() }
     }
 }
 
 impl<T: Object> Rows<T::Context> for Objects<T> {
-    fn read_facts<'a>(&'a self, context: &'a T::Context, fields: &'a [u16]) -> BoxFuture<'a, ()> {
+    fn read_shared_values<'a>(
+        &'a self,
+        context: &'a T::Context,
+        fields: &'a [u16],
+    ) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let facts = T::read_facts(&self.objects, context, fields).await;
+            let shared_values = T::read_shared_values(&self.objects, context, fields).await;
             // Each column is read once.
-            let _ = self.facts.set(facts);
+            let _ = self.shared_values.set(shared_values);
         })
     }
 
@@ -192,9 +196,9 @@ impl<T: Object> Rows<T::Context> for Objects<T> {
         field: u16,
         out: &mut Writer,
     ) -> Result<(), FieldError> {
-        let facts = self.facts.get_or_init(T::Facts::default);
+        let shared_values = self.shared_values.get_or_init(T::SharedValues::default);
         match self.objects.get(row) {
-            Some(object) => object.write_leaf(row, facts, context, field, out),
+            Some(object) => object.write_leaf(row, shared_values, context, field, out),
             None => Err(FieldError::internal("a row is missing")),
         }
     }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::executor::block_on;
 use roundtable_execution::{
-    Added, Arguments, BoxFuture, Column, Context, Documents, Fact, Facts, FieldError, Input,
-    InputError, JsonMap, JsonValue, Leaf, List, Nullable, Object, Output, PageSizes, QueryLimits,
-    Request, Schema, Writer, execute, fact, join, join_all, read_fact, ready, unknown_edge,
-    unknown_leaf, write_leaf,
+    Added, Arguments, BoxFuture, Column, Context, Documents, FieldError, Input, InputError,
+    JsonMap, JsonValue, Leaf, List, Nullable, Object, Output, PageSizes, QueryLimits, Request,
+    Schema, SharedValue, SharedValues, Writer, execute, join, join_all, read_shared_value, ready,
+    shared_value, unknown_edge, unknown_leaf, write_leaf,
 };
 
 const SDL: &str = "
@@ -96,7 +96,7 @@ impl Output<AnyType, Reads> for Any {
 
 struct Likes(u32);
 
-impl Fact<Person> for Likes {
+impl SharedValue<Person> for Likes {
     async fn read(people: &[Person], reads: &Reads) -> Result<Vec<Self>, FieldError> {
         reads.likes.fetch_add(1, Ordering::Relaxed);
         Ok(people.iter().map(|person| Self(u32::try_from(person.0.len()).unwrap())).collect())
@@ -109,15 +109,16 @@ fn refused(message: &str) -> FieldError {
 
 impl Object for Person {
     type Context = Reads;
-    type Facts = (Facts<Likes>,);
+    type SharedValues = (SharedValues<Likes>,);
 
-    fn read_facts<'a>(
+    fn read_shared_values<'a>(
         people: &'a [Self],
         reads: &'a Reads,
         fields: &'a [u16],
-    ) -> BoxFuture<'a, Self::Facts> {
+    ) -> BoxFuture<'a, Self::SharedValues> {
         Box::pin(async move {
-            join!(read_fact::<Self, Likes>(people, reads, fields.contains(&5).then_some(5)),)
+            let needed_by = fields.contains(&5).then_some(5);
+            join!(read_shared_value::<Self, Likes>(people, reads, needed_by),)
         })
     }
 
@@ -151,7 +152,7 @@ impl Object for Person {
     fn write_leaf(
         &self,
         row: usize,
-        facts: &Self::Facts,
+        shared_values: &Self::SharedValues,
         _: &Reads,
         field: u16,
         out: &mut Writer,
@@ -159,7 +160,7 @@ impl Object for Person {
         match field {
             0 => write_leaf::<Text, _>(&self.0, out),
             1 => write_leaf::<Nullable<Int>, Option<u32>>(&None, out),
-            5 => write_leaf::<Int, _>(&fact(&facts.0, row)?.0, out),
+            5 => write_leaf::<Int, _>(&shared_value(&shared_values.0, row)?.0, out),
             6 | 7 => Err(refused("that is a secret")),
             _ => Err(unknown_leaf()),
         }
@@ -168,9 +169,9 @@ impl Object for Person {
 
 impl Object for Pet {
     type Context = Reads;
-    type Facts = ();
+    type SharedValues = ();
 
-    fn read_facts<'a>(_: &'a [Self], _: &'a Reads, _: &'a [u16]) -> BoxFuture<'a, ()> {
+    fn read_shared_values<'a>(_: &'a [Self], _: &'a Reads, _: &'a [u16]) -> BoxFuture<'a, ()> {
         ready(())
     }
 
@@ -199,9 +200,9 @@ struct Root;
 
 impl Object for Root {
     type Context = Reads;
-    type Facts = ();
+    type SharedValues = ();
 
-    fn read_facts<'a>(_: &'a [Self], _: &'a Reads, _: &'a [u16]) -> BoxFuture<'a, ()> {
+    fn read_shared_values<'a>(_: &'a [Self], _: &'a Reads, _: &'a [u16]) -> BoxFuture<'a, ()> {
         ready(())
     }
 

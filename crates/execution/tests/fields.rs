@@ -8,9 +8,10 @@ use std::task::Poll;
 
 use futures::executor::block_on;
 use roundtable_execution::{
-    Added, Arguments, BoxFuture, Column, Context, Documents, Fact, Facts, FieldError, Leaf, List,
-    Object, Output, PageSizes, QueryLimits, Request, Schema, Writer, current_field, execute, fact,
-    join, read_fact, unknown_edge, unknown_leaf, write_leaf,
+    Added, Arguments, BoxFuture, Column, Context, Documents, FieldError, Leaf, List, Object,
+    Output, PageSizes, QueryLimits, Request, Schema, SharedValue, SharedValues, Writer,
+    current_field, execute, join, read_shared_value, shared_value, unknown_edge, unknown_leaf,
+    write_leaf,
 };
 use serde_json::{Value, json};
 
@@ -71,14 +72,14 @@ impl Output<PersonType, Reads> for Person {
 struct Likes(u32);
 struct Shares(u32);
 
-impl Fact<Person> for Likes {
+impl SharedValue<Person> for Likes {
     async fn read(people: &[Person], reads: &Reads) -> Result<Vec<Self>, FieldError> {
         reads.read("likes").await;
         Ok(people.iter().map(|_| Self(1)).collect())
     }
 }
 
-impl Fact<Person> for Shares {
+impl SharedValue<Person> for Shares {
     async fn read(people: &[Person], reads: &Reads) -> Result<Vec<Self>, FieldError> {
         reads.read("shares").await;
         Ok(people.iter().map(|_| Self(2)).collect())
@@ -87,18 +88,18 @@ impl Fact<Person> for Shares {
 
 impl Object for Person {
     type Context = Reads;
-    type Facts = (Facts<Likes>, Facts<Shares>);
+    type SharedValues = (SharedValues<Likes>, SharedValues<Shares>);
 
-    fn read_facts<'a>(
+    fn read_shared_values<'a>(
         people: &'a [Self],
         reads: &'a Reads,
         fields: &'a [u16],
-    ) -> BoxFuture<'a, Self::Facts> {
+    ) -> BoxFuture<'a, Self::SharedValues> {
         let field = |wanted| fields.iter().copied().find(|field| *field == wanted);
         Box::pin(async move {
             join!(
-                read_fact::<Self, Likes>(people, reads, field(3)),
-                read_fact::<Self, Shares>(people, reads, field(4)),
+                read_shared_value::<Self, Likes>(people, reads, field(3)),
+                read_shared_value::<Self, Shares>(people, reads, field(4)),
             )
         })
     }
@@ -118,14 +119,14 @@ impl Object for Person {
     fn write_leaf(
         &self,
         row: usize,
-        facts: &Self::Facts,
+        shared_values: &Self::SharedValues,
         _: &Reads,
         field: u16,
         out: &mut Writer,
     ) -> Result<(), FieldError> {
         match field {
-            3 => write_leaf::<Int, _>(&fact(&facts.0, row)?.0, out),
-            4 => write_leaf::<Int, _>(&fact(&facts.1, row)?.0, out),
+            3 => write_leaf::<Int, _>(&shared_value(&shared_values.0, row)?.0, out),
+            4 => write_leaf::<Int, _>(&shared_value(&shared_values.1, row)?.0, out),
             _ => Err(unknown_leaf()),
         }
     }
@@ -135,9 +136,9 @@ struct Root;
 
 impl Object for Root {
     type Context = Reads;
-    type Facts = ();
+    type SharedValues = ();
 
-    fn read_facts<'a>(_: &'a [Self], _: &'a Reads, _: &'a [u16]) -> BoxFuture<'a, ()> {
+    fn read_shared_values<'a>(_: &'a [Self], _: &'a Reads, _: &'a [u16]) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 
@@ -178,7 +179,7 @@ fn answer(reads: &Reads, query: &str, variables: &Value) -> Value {
     serde_json::from_slice(answer.json()).unwrap()
 }
 
-/// Sibling edges and facts take turns: each read still has the name of its own field.
+/// Sibling edges and shared values take turns: each read still has the name of its own field.
 #[test]
 fn reads_have_the_names_of_their_fields() {
     let reads = Reads { traces_fields: true, ..Reads::default() };

@@ -8,29 +8,29 @@ use crate::resolvers::context;
 
 /// The bodies of an implementation of `Object`.
 pub(crate) struct ObjectBodies {
-    pub(crate) facts_type: TokenStream,
-    pub(crate) read_facts: TokenStream,
+    pub(crate) shared_values_type: TokenStream,
+    pub(crate) read_shared_values: TokenStream,
     pub(crate) read_edge: TokenStream,
     pub(crate) write_leaf: TokenStream,
 }
 
 impl ObjectBodies {
     pub(crate) fn implementation(self, self_ty: impl ToTokens, generics: &Generics) -> TokenStream {
-        let Self { facts_type, read_facts, read_edge, write_leaf } = self;
+        let Self { shared_values_type, read_shared_values, read_edge, write_leaf } = self;
         let (context, read) = (context(), read_parameters());
         let (parameters, _, condition) = generics.split_for_impl();
         quote! {
             impl #parameters ::roundtable_execution::Object for #self_ty #condition {
                 type Context = #context;
-                type Facts = #facts_type;
+                type SharedValues = #shared_values_type;
 
-                fn read_facts<'a>(
+                fn read_shared_values<'a>(
                     objects: &'a [Self],
                     context: &'a #context,
                     fields: &'a [u16],
-                ) -> ::roundtable_execution::BoxFuture<'a, Self::Facts> {
+                ) -> ::roundtable_execution::BoxFuture<'a, Self::SharedValues> {
                     let _ = (objects, context, fields);
-                    #read_facts
+                    #read_shared_values
                 }
 
                 fn read_edge<'a>(
@@ -45,12 +45,12 @@ impl ObjectBodies {
                 fn write_leaf(
                     &self,
                     row: usize,
-                    facts: &Self::Facts,
+                    shared_values: &Self::SharedValues,
                     context: &#context,
                     field: u16,
                     out: &mut ::roundtable_execution::Writer,
                 ) -> ::core::result::Result<(), ::roundtable_execution::FieldError> {
-                    let _ = (row, facts, context, field, &out);
+                    let _ = (row, shared_values, context, field, &out);
                     #write_leaf
                 }
             }

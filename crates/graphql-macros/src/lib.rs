@@ -29,7 +29,7 @@ pub fn schema_types(_: TokenStream) -> TokenStream {
 ///
 /// A field is a function of the same name in snake case:
 ///
-/// - a scalar or enum: `fn title(&self) -> &str`. It may take facts, which are read for all objects at once
+/// - a scalar or enum: `fn title(&self) -> &str`. It may take shared values, which are read for all objects at once
 ///   (`counter: &PostCounter`), and the context of the request. Those that `of` stores need no function;
 /// - objects: `fn author(&self) -> &UserId` is the key by which `User::load` reads for all parents at once;
 ///   `async fn media(posts: &[Self], context: &C) -> Result<Vec<Vec<Media>>, E>` reads for all itself;

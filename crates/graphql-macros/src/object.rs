@@ -93,8 +93,8 @@ fn implementation(
 ) -> TokenStream {
     let edge_arms = resolvers.edge_arms();
     let bodies = ObjectBodies {
-        facts_type: resolvers.facts_type(),
-        read_facts: resolvers.read_facts(),
+        shared_values_type: resolvers.shared_values_type(),
+        read_shared_values: resolvers.read_shared_values(),
         read_edge: quote! {
             match field {
                 #(#edge_arms)*

@@ -144,10 +144,10 @@ impl<'a> Resolvers<'a> {
         self.fields.iter().filter(|field| !self.is_written(field))
     }
 
-    /// Returns the types of all facts, each once.
-    fn facts(&self) -> Vec<&'a Type> {
+    /// Returns the types of all shared values, each once.
+    fn shared_values(&self) -> Vec<&'a Type> {
         let mut types: Vec<&Type> = Vec::new();
-        for ty in self.leaves().flat_map(|leaf| leaf.resolver.facts()) {
+        for ty in self.leaves().flat_map(|leaf| leaf.resolver.shared_values()) {
             if !types.iter().any(|known| is_same(known, ty)) {
                 types.push(ty);
             }
@@ -155,23 +155,24 @@ impl<'a> Resolvers<'a> {
         types
     }
 
-    pub(crate) fn facts_type(&self) -> TokenStream {
-        let facts = self.facts();
-        quote!((#(::roundtable_execution::Facts<#facts>,)*))
+    pub(crate) fn shared_values_type(&self) -> TokenStream {
+        let shared_values = self.shared_values();
+        quote!((#(::roundtable_execution::SharedValues<#shared_values>,)*))
     }
 
-    /// Returns the body that reads all facts that `fields` need.
-    pub(crate) fn read_facts(&self) -> TokenStream {
-        let facts = self.facts();
-        if facts.is_empty() {
+    /// Returns the body that reads all shared values that `fields` need.
+    pub(crate) fn read_shared_values(&self) -> TokenStream {
+        let shared_values = self.shared_values();
+        if shared_values.is_empty() {
             return quote!(::roundtable_execution::ready(()));
         }
-        let reads = facts.iter().map(|fact| {
-            let needs =
-                |leaf: &&FieldResolver<'_>| leaf.resolver.facts().any(|ty| is_same(ty, fact));
+        let reads = shared_values.iter().map(|shared_value| {
+            let needs = |leaf: &&FieldResolver<'_>| {
+                leaf.resolver.shared_values().any(|ty| is_same(ty, shared_value))
+            };
             let users = self.leaves().filter(needs).map(|leaf| leaf.index);
             quote! {
-                ::roundtable_execution::read_fact::<Self, #fact>(
+                ::roundtable_execution::read_shared_value::<Self, #shared_value>(
                     objects,
                     context,
                     fields.iter().copied().find(|field| matches!(field, #(#users)|*)),
@@ -183,8 +184,8 @@ impl<'a> Resolvers<'a> {
 
     /// Returns the body that writes a leaf.
     pub(crate) fn write_leaf(&self, completeness: Completeness<'_>) -> TokenStream {
-        let facts = self.facts();
-        let arms = self.leaves().map(|leaf| leaf_arm(leaf, &facts, self.markers));
+        let shared_values = self.shared_values();
+        let arms = self.leaves().map(|leaf| leaf_arm(leaf, &shared_values, self.markers));
         let stored = self.stored.iter().map(|(index, field)| {
             let Completeness::AllButStored(entity) = completeness else {
                 return TokenStream::new();
@@ -243,14 +244,21 @@ fn returned_span(resolver: &Resolver<'_>) -> Span {
     resolver.returns.map_or_else(|| resolver.name.span(), syn::spanned::Spanned::span)
 }
 
-fn leaf_arm(leaf: &FieldResolver<'_>, facts: &[&Type], markers: Markers<'_>) -> TokenStream {
+fn leaf_arm(
+    leaf: &FieldResolver<'_>,
+    shared_values: &[&Type],
+    markers: Markers<'_>,
+) -> TokenStream {
     let FieldResolver { index, field, resolver, .. } = leaf;
     let (name, marker) = (resolver.name, markers.of(&field.ty));
     let arguments = resolver.parameters.iter().map(|parameter| {
-        let Parameter::Fact(ty) = parameter else { return quote!(context) };
-        let place = facts.iter().position(|fact| is_same(fact, ty)).unwrap_or_default();
+        let Parameter::SharedValue(ty) = parameter else { return quote!(context) };
+        let place = shared_values
+            .iter()
+            .position(|shared_value| is_same(shared_value, ty))
+            .unwrap_or_default();
         let place = Literal::usize_unsuffixed(place);
-        quote!(::roundtable_execution::fact(&facts.#place, row)?)
+        quote!(::roundtable_execution::shared_value(&shared_values.#place, row)?)
     });
     let fallible = resolver.is_fallible.then(|| quote!(?));
     let span = returned_span(resolver);
@@ -277,7 +285,7 @@ fn call_arguments(resolver: &Resolver<'_>, markers: Markers<'_>) -> Vec<TokenStr
                 )
             }
         }
-        Parameter::Context | Parameter::Fact(_) => quote!(context),
+        Parameter::Context | Parameter::SharedValue(_) => quote!(context),
     };
     resolver.parameters.iter().map(argument).collect()
 }

@@ -109,8 +109,8 @@ pub(crate) fn root(Root { name, parts }: &Root) -> syn::Result<TokenStream> {
         });
     }
     let bodies = ObjectBodies {
-        facts_type: quote!(()),
-        read_facts: quote!(::roundtable_execution::ready(())),
+        shared_values_type: quote!(()),
+        read_shared_values: quote!(::roundtable_execution::ready(())),
         read_edge: quote! {
             #(
                 if let ::core::option::Option::Some(read) =

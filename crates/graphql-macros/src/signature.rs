@@ -37,8 +37,8 @@ pub(crate) enum Receiver {
 
 pub(crate) enum Parameter<'a> {
     Context,
-    /// A fact, and its type.
-    Fact(&'a Type),
+    /// A shared value, and its type.
+    SharedValue(&'a Type),
     /// An argument: its place in the schema, its name and type there, and its type here.
     Argument(usize, &'a Argument, &'a Type),
     /// The places of the paging arguments.
@@ -81,20 +81,20 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    pub(crate) fn facts(&self) -> impl Iterator<Item = &'a Type> {
+    pub(crate) fn shared_values(&self) -> impl Iterator<Item = &'a Type> {
         self.parameters.iter().filter_map(|parameter| match parameter {
-            Parameter::Fact(ty) => Some(*ty),
+            Parameter::SharedValue(ty) => Some(*ty),
             _ => None,
         })
     }
 }
 
 impl<'a> Parameter<'a> {
-    /// References are the context and facts; values are arguments.
+    /// References are the context and shared values; values are arguments.
     fn of(input: &'a PatType, field: &'a Field) -> syn::Result<Self> {
         if let Type::Reference(reference) = &*input.ty {
             let is_context = last_name(&reference.elem).is_some_and(|name| name == CONTEXT);
-            return Ok(if is_context { Self::Context } else { Self::Fact(&reference.elem) });
+            return Ok(if is_context { Self::Context } else { Self::SharedValue(&reference.elem) });
         }
         let Pat::Ident(name) = &*input.pat else {
             return Err(syn::Error::new(input.pat.span(), "expected a name"));
@@ -122,7 +122,7 @@ impl<'a> Parameter<'a> {
         match self {
             Self::Argument(_, argument, _) => vec![&argument.name],
             Self::Paging(_) => PAGING.to_vec(),
-            Self::Context | Self::Fact(_) => Vec::new(),
+            Self::Context | Self::SharedValue(_) => Vec::new(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Comments: their type, queries, mutations and subscriptions.
 
 use roundtable_domain::{CommentEngagement, LiveEvent, NewComment, Topic};
-use roundtable_execution::{Fact, FieldError};
+use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
@@ -40,7 +40,7 @@ impl Comment {
 /// The counters of a comment, and whether the viewer likes it.
 pub(crate) struct Engagement(CommentEngagement);
 
-impl Fact<Comment> for Engagement {
+impl SharedValue<Comment> for Engagement {
     async fn read(comments: &[Comment], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let key = |comment: &Comment| (comment.0.post_id.clone(), comment.0.id.clone());
         let keys: Vec<_> = comments.iter().map(key).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_domain::{FeedError, ResumePoint};
-use roundtable_execution::{Fact, FieldError};
+use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
@@ -34,7 +34,7 @@ impl FeedEntry {
 /// The engagement score of the post that an entry is about.
 pub(crate) struct Score(f64);
 
-impl Fact<FeedEntry> for Score {
+impl SharedValue<FeedEntry> for Score {
     async fn read(
         entries: &[FeedEntry],
         context: &RequestContext,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_domain::{GroupChange, GroupView, LiveEvent, NewGroup, Topic};
-use roundtable_execution::{Fact, FieldError, Given};
+use roundtable_execution::{FieldError, Given, SharedValue};
 use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::table::Order;
@@ -60,7 +60,7 @@ impl Group {
     }
 }
 
-impl Fact<Group> for MemberSummary {
+impl SharedValue<Group> for MemberSummary {
     async fn read(groups: &[Group], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let unread = groups.iter().filter(|group| group.members.is_none());
         let ids: Vec<GroupId> = unread.map(|group| group.group.id.clone()).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_domain::{LiveEvent, NewPost, PostChange, PostViewerState, Topic};
-use roundtable_execution::{Fact, FieldError, Given};
+use roundtable_execution::{FieldError, Given, SharedValue};
 use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
@@ -59,7 +59,7 @@ pub(crate) async fn counters(
     Ok(context.counters.get(ids, read).await?.into_iter().flatten().collect())
 }
 
-impl Fact<Post> for PostCounter {
+impl SharedValue<Post> for PostCounter {
     async fn read(posts: &[Post], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let ids: Vec<PostId> = posts.iter().map(|post| post.0.id.clone()).collect();
         Ok(counters(context, &ids).await?)
@@ -69,7 +69,7 @@ impl Fact<Post> for PostCounter {
 /// What the viewer did with a post.
 pub(crate) struct Reactions(PostViewerState);
 
-impl Fact<Post> for Reactions {
+impl SharedValue<Post> for Reactions {
     async fn read(posts: &[Post], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let Some(viewer) = context.viewer() else {
             return Ok(posts.iter().map(|_| Self(PostViewerState::default())).collect());

@@ -1,7 +1,7 @@
 //! Likes and shares of posts: their types, queries, mutations and subscriptions.
 
 use roundtable_domain::{LikeState, LiveEvent, ShareState, Topic};
-use roundtable_execution::{Fact, FieldError};
+use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
@@ -56,7 +56,7 @@ impl From<LikeState> for LikeResult {
     }
 }
 
-impl Fact<LikeResult> for PostCounter {
+impl SharedValue<LikeResult> for PostCounter {
     async fn read(likes: &[LikeResult], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let ids: Vec<PostId> = likes.iter().map(|like| like.post_id.clone()).collect();
         Ok(counters(context, &ids).await?)
@@ -87,7 +87,7 @@ impl From<ShareState> for ShareResult {
 /// The shares of a post; none if the viewer may no longer see it, having removed the share.
 pub(crate) struct ShareCount(u64);
 
-impl Fact<ShareResult> for ShareCount {
+impl SharedValue<ShareResult> for ShareCount {
     async fn read(
         shares: &[ShareResult],
         context: &RequestContext,

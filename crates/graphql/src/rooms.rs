@@ -2,7 +2,7 @@
 //! subscription.
 
 use roundtable_domain::{NewMessage, NewRoom, Page, RoomView};
-use roundtable_execution::{Fact, FieldError};
+use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
@@ -42,7 +42,7 @@ impl Room {
 #[derive(Clone, Default)]
 pub(crate) struct FirstMembers(Vec<UserId>);
 
-impl Fact<Room> for FirstMembers {
+impl SharedValue<Room> for FirstMembers {
     async fn read(rooms: &[Room], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let Some(viewer) = context.viewer() else { return Ok(vec![Self::default(); rooms.len()]) };
         let ids: Vec<RoomId> = rooms.iter().map(|room| room.0.room.id.clone()).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_domain::{QuestFilter, UserCounts};
-use roundtable_execution::{Fact, FieldError};
+use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
@@ -70,7 +70,7 @@ fn ids(users: &[User]) -> Vec<UserId> {
 /// The counters of a user, if the viewer may see the user.
 pub(crate) struct Counts(UserCounts);
 
-impl Fact<User> for Counts {
+impl SharedValue<User> for Counts {
     async fn read(users: &[User], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let counts = context.services().accounts().counts(context.viewer(), &ids(users)).await;
         let counts = counts.map_err(ApiError::from)?.into_iter();
@@ -81,7 +81,7 @@ impl Fact<User> for Counts {
 /// Whether the viewer follows a user.
 pub(crate) struct FollowedByViewer(bool);
 
-impl Fact<User> for FollowedByViewer {
+impl SharedValue<User> for FollowedByViewer {
     async fn read(users: &[User], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let Some(viewer) = context.viewer() else {
             return Ok(users.iter().map(|_| Self(false)).collect());
@@ -94,7 +94,7 @@ impl Fact<User> for FollowedByViewer {
 /// Whether a user follows the viewer.
 pub(crate) struct FollowsViewer(bool);
 
-impl Fact<User> for FollowsViewer {
+impl SharedValue<User> for FollowsViewer {
     async fn read(users: &[User], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let Some(viewer) = context.viewer() else {
             return Ok(users.iter().map(|_| Self(false)).collect());
@@ -107,7 +107,7 @@ impl Fact<User> for FollowsViewer {
 /// The temporary address of a user's picture.
 pub(crate) struct PictureUrl(Option<Url>);
 
-impl Fact<User> for PictureUrl {
+impl SharedValue<User> for PictureUrl {
     async fn read(users: &[User], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
         let key = |user: &User| user.0.profile_image.as_ref().map(|image| image.s3_key.clone());
         let keys: Vec<MediaKey> = users.iter().filter_map(key).collect();

@@ -15,7 +15,7 @@ const BATCH_ITEMS: u64 = 100;
 const READ_OPERATIONS: u64 = 20;
 /// The operations that the value of one field takes at most, for a batch of objects: some are counted in
 /// several items.
-const FACT_OPERATIONS: u64 = 2;
+const SHARED_VALUE_OPERATIONS: u64 = 2;
 
 /// Upper bounds of what an execution takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,8 +110,8 @@ impl Node {
 
     /// Adds what reading everything below `rows` objects takes. Fields that share an edge share its read.
     fn add_reads(&self, rows: u64, variables: &Variables, to: &mut RequestCost) {
-        let facts = (self.leaves.len() as u64).saturating_mul(FACT_OPERATIONS);
-        to.add_operations(rows.div_ceil(BATCH_ITEMS), facts);
+        let shared_values = (self.leaves.len() as u64).saturating_mul(SHARED_VALUE_OPERATIONS);
+        to.add_operations(rows.div_ceil(BATCH_ITEMS), shared_values);
         for edge in self.edges.iter().filter(|edge| edge.condition.holds(variables)) {
             let items = edge.size.items(&edge.arguments, variables);
             let children = rows.saturating_mul(items);
