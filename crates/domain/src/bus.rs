@@ -24,6 +24,7 @@ use parking_lot::Mutex;
 use roundtable_domain_macros::boxed;
 use roundtable_model::Time;
 use roundtable_model::table::Change;
+use tokio::runtime::Handle;
 
 use self::catch_up::{CatchUp, repeat};
 pub(crate) use self::channels::{Channels, Subscriber};
@@ -63,6 +64,8 @@ pub struct LiveBus {
 #[derive(Debug)]
 struct BusState {
     id: BusId,
+    /// The runtime that the bus was made on, whose threads have the priority of the process.
+    home: Option<Handle>,
     context: Context,
     reader: StreamReader,
     catch_up: CatchUp,
@@ -112,7 +115,8 @@ impl LiveBus {
         };
         let id = BusId(u64::from_le_bytes(context.entropy().bytes()));
         let (reader, catch_up, seen) = Default::default();
-        Self { state: Arc::new(BusState { id, context, reader, catch_up, seen, sinks }) }
+        let home = Handle::try_current().ok();
+        Self { state: Arc::new(BusState { id, home, context, reader, catch_up, seen, sinks }) }
     }
 
     /// Returns the point from which a client that has received this event from this bus resumes.
@@ -175,10 +179,31 @@ impl LiveBus {
 
     /// Applies everything that happened before this call. Concurrent callers share a read. Does
     /// nothing where other processes write as well.
+    ///
+    /// Callers on another runtime have the read made on that of the bus. Their threads may have a low
+    /// priority, and so be without a processor in the middle of a read that all others wait for.
     pub async fn catch_up(&self) -> Result<(), ServiceError> {
         if !self.is_exact() {
             return Ok(());
         }
+        let BusState { home, context, reader, .. } = &*self.state;
+        let is_here = |home: &&Handle| Handle::try_current().is_ok_and(|it| it.id() == home.id());
+        let Some(home) = home.as_ref().filter(|home| !is_here(home)) else {
+            return self.catch_up_here().await;
+        };
+        // Most readers that catch up find nothing new.
+        if reader.is_at_end(context.core().table()).await? {
+            return Ok(());
+        }
+        let bus = self.clone();
+        match home.spawn(async move { bus.catch_up_here().await }).await {
+            Ok(done) => done,
+            // That runtime has ended.
+            Err(_) => self.catch_up_here().await,
+        }
+    }
+
+    async fn catch_up_here(&self) -> Result<(), ServiceError> {
         let run = || {
             let state = Arc::clone(&self.state);
             async move {

@@ -61,6 +61,13 @@ impl StreamReader {
         }
     }
 
+    /// Returns whether everything that is in the stream now has been read.
+    pub(super) async fn is_at_end(&self, table: &Table) -> Result<bool, ServiceError> {
+        let Some(here) = self.position() else { return Ok(false) };
+        let end = here.read(table, StreamStart::Latest).await?.next;
+        Ok(end.is_some_and(|end| here.after >= end))
+    }
+
     /// Waits until there is an unread change, or for [`WAIT`].
     pub(super) async fn wait(&self, table: &Table) -> Result<(), ServiceError> {
         let Some(StreamPosition { shard, after }) = self.position() else { return Ok(()) };

@@ -8,6 +8,7 @@ mod activities;
 mod assistance;
 mod batches;
 mod blocks;
+mod catching_up;
 mod comments;
 mod feeds;
 mod follows;
