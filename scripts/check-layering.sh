@@ -34,7 +34,9 @@ readonly RULES=(
   # The server opens the store and puts everything together: it may know all but what stands on it.
   "roundtable-server   | all    | roundtable roundtable-*    | ${BELOW_SERVER[*]}"
   # What tests stand on is in nothing that is shipped.
-  "roundtable          | all    | roundtable-testkit roundtable-conformance |"
+  "roundtable          | all    | roundtable-testkit roundtable-conformance roundtable-test-client roundtable-campaign |"
+  # It measures and attacks servers from outside.
+  "roundtable-test-client | all | roundtable-*               |"
 )
 
 # Names of the packages that `cargo tree` lists with these arguments.

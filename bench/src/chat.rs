@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use roundtable_test_client::median;
 
 use self::town::{RoomKind, Town};
 use crate::machine;
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::median;
 
 /// Concurrent senders.
 const CALLERS: [usize; 3] = [1, 16, 64];

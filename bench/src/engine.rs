@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use roundtable_test_client::rate;
 
 use self::data::Town;
 use self::lmdb::Lmdb;
@@ -30,7 +31,6 @@ use self::subject::{Peer, Subject};
 use crate::machine;
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::rate;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {

@@ -20,6 +20,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use roundtable_test_client::rate;
 
 use self::ours::Ours;
 pub(crate) use self::postgres::AppPostgres;
@@ -31,7 +32,6 @@ use crate::machine;
 use crate::postgres::{HOW_TO_INSTALL, Programs};
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::rate;
 
 const PAGE: usize = 50;
 

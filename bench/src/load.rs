@@ -2,7 +2,6 @@
 //! handlers of the same server or with Node servers on Postgres, and its memory during minutes of load.
 
 mod compare;
-mod connection;
 mod content;
 mod fairness;
 mod in_process;

@@ -7,9 +7,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use roundtable_test_client::{Samples, kib_field};
 
 use crate::report::Report;
-use crate::samples::Samples;
 
 pub(crate) const MIB: u64 = 1024 * 1024;
 
@@ -18,23 +18,9 @@ pub(crate) fn anonymous_bytes() -> Result<u64> {
     kib_field(Path::new("/proc/self/status"), "RssAnon:")
 }
 
-/// Returns a process's resident memory in bytes: all, and the anonymous part.
-pub(crate) fn resident_bytes(process: u32) -> Result<(u64, u64)> {
-    let status = PathBuf::from(format!("/proc/{process}/status"));
-    Ok((kib_field(&status, "VmRSS:")?, kib_field(&status, "RssAnon:")?))
-}
-
 /// The available memory of the machine, in bytes.
 pub(crate) fn available_bytes() -> Result<u64> {
     kib_field(Path::new("/proc/meminfo"), "MemAvailable:")
-}
-
-fn kib_field(file: &Path, field: &str) -> Result<u64> {
-    let text = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    let line = text.lines().find_map(|line| line.strip_prefix(field));
-    let kib = line.and_then(|rest| rest.split_whitespace().next()).and_then(|n| n.parse().ok());
-    let kib: u64 = kib.with_context(|| format!("no {field} in {}", file.display()))?;
-    Ok(kib * 1024)
 }
 
 /// The free disk space of `dir`, in bytes.

@@ -13,7 +13,6 @@ mod notifications;
 mod postgres;
 mod progress;
 mod report;
-mod samples;
 mod social;
 mod verify;
 

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use roundtable_test_client::median;
 
 use self::town::{FactKind, Town};
 use crate::machine;
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::median;
 
 /// Notifications of the user who counts them.
 const UNREAD: u64 = 1_000;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use roundtable_test_client::median;
 
 use self::callers::CallStats;
 use self::ours::{Ours, UserAction};
@@ -19,7 +20,6 @@ use crate::machine;
 use crate::postgres::{HOW_TO_INSTALL, Programs, Server};
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::median;
 
 /// Actions, with numbers of callers.
 const LOADS: [(UserAction, &[usize]); 4] = [

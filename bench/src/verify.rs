@@ -14,12 +14,12 @@ use clap::Args;
 use roundtable_engine::Engine;
 use roundtable_model::{Core, LoginAttempts, Ops};
 use roundtable_table::Store;
+use roundtable_test_client::rate;
 use roundtable_verify::{Tables, Verifier};
 
 use crate::machine::{self, MIB};
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::rate;
 
 const SECONDS_MAX: f64 = 60.0;
 const ANONYMOUS_MB_MAX: f64 = 400.0;

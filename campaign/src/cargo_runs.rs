@@ -1,8 +1,11 @@
-//! Programs of the workspace that search with seeds: tests, which take them from the environment, and fuzz
-//! targets.
+//! Programs of the workspace that the campaign builds and runs: the server, tests that take seeds from the
+//! environment, and fuzz targets.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::process::Command;
+
+use serde_json::Value;
 
 use crate::totals::Counts;
 use crate::workspace;
@@ -70,6 +73,22 @@ impl FuzzTargetRun {
             }
         }
     }
+}
+
+/// Builds the program `roundtable`, optimized, and returns where it is.
+pub(crate) fn build_program() -> Result<PathBuf, String> {
+    let arguments =
+        ["build", "--release", "-p", "roundtable", "--message-format", "json-render-diagnostics"];
+    let output =
+        cargo(&arguments).output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(last_lines(&String::from_utf8_lossy(&output.stderr)));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executable = |message: Value| message.get("executable")?.as_str().map(PathBuf::from);
+    let mut programs = messages.filter_map(executable);
+    programs.next_back().ok_or_else(|| String::from("cargo has built no program"))
 }
 
 fn cargo(arguments: &[&str]) -> Command {

@@ -1,4 +1,4 @@
-//! The figures in docs/RELIABILITY.md, from the totals of the campaign.
+//! The tables in docs/RELIABILITY.md: the totals of the campaign, and the attacks.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,21 +6,22 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use crate::{CampaignTotals, PlantedFault, members, planted_faults};
+use crate::{CampaignTotals, PlantedFault, attack_names, members, planted_faults};
 
 /// The checked-in totals, from the workspace.
 pub const TOTALS: &str = "campaign/totals.json";
 /// The document that shows them.
 pub const DOCUMENT: &str = "docs/RELIABILITY.md";
-/// The lines around the figures of members, and around those of planted faults.
+/// The lines around the figures of members, around the attacks, and around the planted faults.
 const FIGURES: [&str; 2] = ["<!-- figures of the campaign -->\n", "<!-- end of the figures -->"];
+const ATTACKS: [&str; 2] = ["<!-- attacks -->\n", "<!-- end of the attacks -->"];
 const PLANTED: [&str; 2] = ["<!-- planted faults -->\n", "<!-- end of the planted faults -->"];
 
-/// Writes the totals into the document.
+/// Writes the totals, the attacks and the planted faults into the document.
 pub fn write_document(workspace: &Path, totals: &CampaignTotals) -> anyhow::Result<()> {
     let path = workspace.join(DOCUMENT);
     let current = fs::read_to_string(&path).with_context(|| format!("cannot read {DOCUMENT}"))?;
-    fs::write(&path, with_totals(workspace, &current, totals)?)
+    fs::write(&path, with_tables(workspace, &current, totals)?)
         .with_context(|| format!("cannot write {DOCUMENT}"))
 }
 
@@ -30,26 +31,36 @@ pub fn check_document(workspace: &Path) -> anyhow::Result<()> {
     let current = fs::read_to_string(workspace.join(DOCUMENT))
         .with_context(|| format!("cannot read {DOCUMENT}"))?;
     ensure!(
-        with_totals(workspace, &current, &totals)? == current,
-        "{DOCUMENT} does not show {TOTALS}: run `cargo run -p roundtable-campaign -- --write-document`"
+        with_tables(workspace, &current, &totals)? == current,
+        "{DOCUMENT} does not show {TOTALS}, or other attacks: run `cargo run -p roundtable-campaign -- --write-document`"
     );
     Ok(())
 }
 
-fn with_totals(
+fn with_tables(
     workspace: &Path,
     document: &str,
     totals: &CampaignTotals,
 ) -> anyhow::Result<String> {
     let document = with_table(document, FIGURES, &figures(totals)?)?;
+    let document = with_table(&document, ATTACKS, &attacks()?)?;
     with_table(&document, PLANTED, &planted(&planted_faults(workspace)?, totals)?)
 }
 
+/// Replaces what is between two lines.
 fn with_table(document: &str, [begin, end]: [&str; 2], table: &str) -> anyhow::Result<String> {
     let lacks = || format!("{DOCUMENT} lacks the lines {begin:?} and {end:?}");
     let (before, rest) = document.split_once(begin).with_context(lacks)?;
     let (_, after) = rest.split_once(end).with_context(lacks)?;
     Ok(format!("{before}{begin}{table}{end}{after}"))
+}
+
+fn attacks() -> anyhow::Result<String> {
+    let mut text = String::from("| attack | what must hold |\n|---|---|\n");
+    for (name, expected) in attack_names() {
+        writeln!(text, "| `{name}` | {expected} |")?;
+    }
+    Ok(text)
 }
 
 fn figures(totals: &CampaignTotals) -> anyhow::Result<String> {

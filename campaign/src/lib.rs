@@ -1,6 +1,7 @@
 //! The campaign: everything that searches for faults for hours, behind one command. Each member of it
 //! takes seeds, so that each finding can be repeated.
 
+mod attacks;
 mod cargo_runs;
 mod document;
 mod members;
@@ -9,6 +10,7 @@ mod planted;
 mod simulation;
 mod totals;
 
+pub use attacks::{AttackFigures, AttackSize, attack, attack_names};
 pub use document::{DOCUMENT, TOTALS, check_document, write_document};
 pub use members::{Member, Members, members};
 pub use planted::{FaultFinding, FaultSearch, FaultTrial, PlantedFault, planted_faults};

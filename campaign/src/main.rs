@@ -19,7 +19,7 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug, Parser)]
 #[command(name = "roundtable-campaign", about = "Searches for faults of Roundtable, for hours")]
 struct Arguments {
-    /// Hours to run; 0.1 is six minutes
+    /// Hours to run; 0.1 is six minutes. Without it, the member given by --only runs once
     #[arg(long, value_name = "H")]
     hours: Option<f64>,
     /// Only this member; --list names them
@@ -66,8 +66,12 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let (Some(seed), [member]) = (arguments.seed, chosen.as_slice()) {
         return Ok(repeat(member, seed));
     }
-    let Some(hours) = arguments.hours else { bail!("say how long: --hours 1") };
-    let time = Duration::try_from_secs_f64(hours * 3_600.0).context("--hours must be positive")?;
+    let time = match (arguments.hours, &arguments.only) {
+        (Some(hours), _) => Duration::try_from_secs_f64(hours * 3_600.0),
+        (None, Some(_)) => Ok(Duration::ZERO),
+        (None, None) => bail!("say how long: --hours 1"),
+    };
+    let time = time.context("--hours must be positive")?;
     let findings = search(&chosen, Instant::now() + time)?;
     Ok(if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -100,11 +104,14 @@ fn repeat(member: &Member, seed: u64) -> ExitCode {
 fn search(members: &[&Member], end: Instant) -> anyhow::Result<u64> {
     let path = workspace().join(TOTALS);
     let mut findings = 0;
-    while Instant::now() < end {
+    // Without hours, one call is all.
+    let mut is_first = true;
+    while is_first || Instant::now() < end {
         for member in members {
             let turn_end = end.min(Instant::now() + TURN);
             let mut shown_at = Instant::now();
-            while Instant::now() < turn_end {
+            while is_first || Instant::now() < turn_end {
+                is_first = false;
                 let mut totals = CampaignTotals::read(&path)?;
                 let known = totals.member(member.name);
                 let seeds = known.next_seed..known.next_seed + member.seeds_at_once;

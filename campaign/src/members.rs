@@ -1,5 +1,6 @@
 //! The members of the campaign: each searches in its own way, and takes the seeds it is given.
 
+mod attack_run;
 mod histories;
 
 use std::ops::Range;
@@ -94,10 +95,13 @@ fn own_members() -> impl Iterator<Item = Member> {
     };
     let about_simulation =
         "whole towns on a simulated disk: power cuts, failed syncs, full disks, clock jumps";
+    let about_attacks =
+        "attacks over the network on a server with few descriptors, beside a signed-in reader";
     let about_histories = "concurrent calls to the engine: linearizable items, serializable transactions, exact pages";
     [
         here("simulation", about_simulation, simulation as fn(u64) -> Result<Counts, String>),
         here("histories", about_histories, histories::check),
+        here("attacks", about_attacks, attack_run::run),
     ]
     .into_iter()
 }

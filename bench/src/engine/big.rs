@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use roundtable_test_client::rate;
 
 use super::child::{ChildProcess, ChildTask, send_number, value_of, wait_for_release};
 use super::data::Town;
@@ -13,7 +14,6 @@ use super::subject::Subject;
 use crate::machine::{self, HeldMemory, MIB, MemoryGroup};
 use crate::progress::{Progress, log_step};
 use crate::report::{Better, Report};
-use crate::samples::rate;
 
 /// The memory limit, if one can be set.
 const LIMIT: u64 = 1024 * MIB;

@@ -1,11 +1,11 @@
 //! Durable full writes: item, two index entries and a stream record, on disk before the acknowledgement.
 
 use anyhow::Result;
+use roundtable_test_client::median;
 
 use super::EngineBench;
 use crate::machine;
 use crate::report::Better;
-use crate::samples::median;
 
 /// Callers, and the required ratio to SQLite's rate.
 const BARS: [(usize, f64); 3] = [(1, 1.3), (16, 2.0), (128, 4.0)];

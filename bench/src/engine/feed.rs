@@ -1,12 +1,12 @@
 //! A burst of small feed items without index entries, as fan-out writes them.
 
 use anyhow::Result;
+use roundtable_test_client::{median, rate};
 
 use super::EngineBench;
 use super::data;
 use crate::machine;
 use crate::report::Better;
-use crate::samples::{median, rate};
 
 /// Items that become durable together.
 const PER_SYNC: usize = 1000;

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
+use roundtable_test_client::rate;
 
 use super::child::{ChildProcess, ChildTask, send_number, value_of};
 use super::data::Town;
@@ -14,7 +15,6 @@ use super::ours::Ours;
 use crate::machine::{self, MIB};
 use crate::progress::Progress;
 use crate::report::{Better, Report};
-use crate::samples::rate;
 
 const STALL_MS_MAX: f64 = 400.0;
 const ANONYMOUS_MB_MAX: f64 = 800.0;

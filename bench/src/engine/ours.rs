@@ -11,12 +11,12 @@ use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
 use roundtable_engine::{Engine, Metrics, Options};
 use roundtable_table::{BatchWrite, Get, Item, Put, Query, SharedBackend, Store, Table, limits};
+use roundtable_test_client::Samples;
 use tokio::runtime::{Builder, Runtime};
 
 use super::data::{Address, Town, definition};
 use super::subject::{Subject, WriteStats};
 use crate::progress::Progress;
-use crate::samples::Samples;
 
 /// Concurrent callers of a bulk load, each with one batch at a time.
 const LOADERS: usize = 32;

@@ -1,11 +1,11 @@
 //! Reads by one caller without other load.
 
 use anyhow::Result;
+use roundtable_test_client::{Samples, median};
 
 use super::EngineBench;
 use super::subject::Subject;
 use crate::report::Better;
-use crate::samples::{Samples, median};
 
 const PAGE: usize = 50;
 

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use roundtable_table::Item;
+use roundtable_test_client::{Samples, rate};
 
 use super::data::{Address, Town};
 use crate::progress::Progress;
-use crate::samples::{Samples, rate};
 
 /// Items per transaction when a peer is filled.
 const FILL_BATCH: u64 = 10_000;

@@ -12,13 +12,13 @@ use roundtable_domain::{
 };
 use roundtable_model::IdGenerator;
 use roundtable_table::{Recorder, Store, SystemClock, TableOperation};
+use roundtable_test_client::median;
 use tokio::runtime::Builder;
 
 use self::server::Server;
 use super::town::{Scale, Town};
 use super::{PAGE, items};
 use crate::report::{Better, Report};
-use crate::samples::median;
 
 const FOLLOWEES: usize = 200;
 /// Concurrent batches; the server executes them one after the other.

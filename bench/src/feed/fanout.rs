@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use roundtable_domain::Caller;
 use roundtable_model::{Time, UserStatus};
+use roundtable_test_client::{median, rate};
 
 use super::ours::{ConcurrentWriters, Ours};
 use super::postgres::Postgres;
@@ -15,7 +16,6 @@ use super::town::Town;
 use crate::machine;
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::{median, rate};
 
 /// Rounds after a first one for warming up.
 const ROUNDS: usize = 5;

@@ -8,13 +8,13 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use roundtable_domain::{Caller, FeedEntry, Page};
 use roundtable_model::{Cursor, UserId};
+use roundtable_test_client::Samples;
 
 use super::PAGE;
 use super::ours::{self, Ours};
 use super::town::Town;
 use crate::machine;
 use crate::report::{Better, Report};
-use crate::samples::Samples;
 
 /// The extension of a file next to the town: a time shortly after the oldest cached activity, then the
 /// ids of the readers, one per line. The first reader follows the most users.

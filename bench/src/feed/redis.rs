@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use roundtable_test_client::Samples;
 
 use self::resp::Connection;
 use self::server::Server;
 pub(super) use self::server::{HOW_TO_INSTALL, find};
 
 use super::PAGE;
-use crate::samples::Samples;
 
 /// The maximum length of a feed.
 const FEED_MAX: u64 = 800;

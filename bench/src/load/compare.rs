@@ -8,13 +8,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use roundtable_test_client::{Connection, get, graphql};
 use serde_json::{Value, json};
 
 use self::peers::{Peer, PeerKind, PeerSetup};
-use super::connection::Connection;
 use super::describe;
 use super::peak::{self, PeakSubject};
-use super::requests::{FEED, RequestKind, get, graphql};
+use super::requests::{FEED, RequestKind};
 use super::rows::report_peaks;
 use super::server::ServerProcess;
 use crate::feed::{AppPostgres, Seed, seed};

@@ -7,15 +7,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, ensure};
+use roundtable_test_client::{
+    Connection, FloodStats, Samples, graphql, is_answer, rate, send_until,
+};
 use serde_json::json;
 
-use super::connection::Connection;
 use super::content::Content;
-use super::requests::{RequestKind, Requests, graphql};
+use super::requests::{RequestKind, Requests};
 use super::server::ServerProcess;
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::{Samples, rate};
 
 const ANONYMOUS: [IpAddr; 4] = [loopback(2), loopback(3), loopback(4), loopback(5)];
 const SIGNED_IN: IpAddr = loopback(9);
@@ -42,14 +43,6 @@ struct Candidate {
     id: String,
 }
 
-#[derive(Debug, Default)]
-struct LoadStats {
-    answered: AtomicU64,
-    refused: AtomicU64,
-    /// Closed by the server, or not answered in time.
-    broken: AtomicU64,
-}
-
 /// Measures both probes and reports them with their bars.
 pub(super) fn run(
     server: &ServerProcess,
@@ -62,13 +55,13 @@ pub(super) fn run(
     let query = most_expensive(server, content, report)?;
     let length = Duration::from_secs(if quick { 3 } else { 20 });
     log_step(&format!("{CONNECTIONS} anonymous connections for {} s", length.as_secs()));
-    let (stats, stop) = (LoadStats::default(), AtomicBool::new(false));
+    let (stats, stop) = (FloodStats::default(), AtomicBool::new(false));
     let started = Instant::now();
     let probes = std::thread::scope(|scope| {
         for number in 0..CONNECTIONS {
             let own = ANONYMOUS.get(number % ANONYMOUS.len()).copied().unwrap_or(SIGNED_IN);
             let (query, stats, stop) = (&query, &stats, &stop);
-            scope.spawn(move || send_until(stop, own, server, query, stats));
+            scope.spawn(move || send_until(stop, own, server.address, query, TIMEOUT, stats));
         }
         sleep(BUILD_UP);
         let probes = [RequestKind::Typename, RequestKind::Feed]
@@ -86,7 +79,7 @@ pub(super) fn run(
 fn add_to_report(
     mut typename: Samples,
     mut feed: Samples,
-    stats: &LoadStats,
+    stats: &FloodStats,
     took: Duration,
     report: &mut Report,
 ) {
@@ -223,38 +216,6 @@ fn largest_allowed(
     }
     ensure!(allowed > 0, "{} is refused in any size", candidate.name);
     Ok(allowed)
-}
-
-fn is_answer(status: u16, body: &[u8]) -> bool {
-    // Errors follow the data.
-    let end = body.get(body.len().saturating_sub(2_000)..).unwrap_or(body);
-    let has = |text: &str| end.windows(text.len()).any(|part| part == text.as_bytes());
-    status == 200 && body.starts_with(br#"{"data":{"#) && !has("\"errors\":")
-}
-
-/// Sends the same request until the end, and connects again whenever the connection breaks.
-fn send_until(
-    stop: &AtomicBool,
-    own: IpAddr,
-    server: &ServerProcess,
-    query: &[u8],
-    stats: &LoadStats,
-) {
-    let mut connection = None;
-    while !stop.load(Ordering::Relaxed) {
-        let open = || Connection::open_from(own, server.address, TIMEOUT).ok();
-        connection = connection.or_else(open);
-        let answer = connection.as_mut().and_then(|connection| connection.exchange(query).ok());
-        let counter = match answer {
-            Some((status, body)) if is_answer(status, body) => &stats.answered,
-            Some(_) => &stats.refused,
-            None => {
-                connection = None;
-                &stats.broken
-            }
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// Sends a signed-in request in intervals. A failed one fails the measurement.

@@ -13,11 +13,11 @@ use roundtable_interface::{ClientInfo, Services};
 use roundtable_model::entities::Session;
 use roundtable_model::{Entity as _, Expiry, Secret, SessionId, UserId, samples};
 use roundtable_server::{Configuration, Server};
+use roundtable_test_client::Samples;
 use tokio::runtime::Builder;
 
 use super::PAGE;
 use super::requests::{FEED, TYPENAME};
-use crate::samples::Samples;
 
 /// The lifetime of tokens: longer than any run.
 const TOKEN_SECONDS: u32 = 24 * 60 * 60;

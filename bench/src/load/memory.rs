@@ -1,8 +1,6 @@
 //! Memory under requests that ask for as much as they may, from clients that read slowly or not at all,
 //! while a signed-in user goes on reading pages.
 
-mod unread_streams;
-
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,15 +8,14 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use roundtable_test_client::{Connection, Samples, hold_unread};
 use serde_json::json;
 
-use super::connection::Connection;
 use super::content::Content;
 use super::requests::{RequestKind, Requests};
 use super::server::ServerProcess;
 use crate::progress::log_step;
 use crate::report::{Better, Report};
-use crate::samples::Samples;
 
 /// The growth of anonymous memory that is tolerated.
 const GROWTH_MB_MAX: f64 = 128.0;
@@ -39,6 +36,8 @@ const ALIASES: usize = 50;
 const LONG_ANSWER_ALIASES: usize = 7;
 /// Requests of one batch.
 const BATCH: usize = 10;
+/// The time for which answers stay unread.
+const UNREAD_TIME: Duration = Duration::from_secs(10);
 /// The time that events have to reach their subscribers.
 const EVENTS_TIME: Duration = Duration::from_secs(10);
 
@@ -78,7 +77,7 @@ pub(super) fn run(
         let p99 = waits.quantile_us(0.99) / 1e3;
         report.figure("  signed-in feed page beside it, p99 ms", Better::Lower, [p99]);
         report.under(format!("memory-{name}"), growth, GROWTH_MB_MAX, "MB");
-        let is_answered = waits.len() > 0 && outcome.failures == 0;
+        let is_answered = !waits.is_empty() && outcome.failures == 0;
         let failures = if is_answered { 0.0 } else { 1.0 };
         report.under(format!("memory-{name}-others"), failures, 1.0, "");
         if outcome.failures > 0 {
@@ -224,10 +223,11 @@ impl Attack<'_> {
 
     /// Long answers on HTTP/2 streams whose client accepts none of their bytes.
     fn unread_answers(&self) -> Result<()> {
-        unread_streams::hold(
-            self.server.address,
-            &request_body(&self.aliases_document(LONG_ANSWER_ALIASES)),
-        )
+        let body = request_body(&self.aliases_document(LONG_ANSWER_ALIASES));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let own = self.server.address.ip();
+        runtime.block_on(hold_unread(own, self.server.address, body.into(), UNREAD_TIME))?;
+        Ok(())
     }
 
     /// Several anonymous clients send the same again and again.

@@ -8,12 +8,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, ensure};
+use roundtable_test_client::{Connection, Samples, median, rate};
 
-use super::connection::Connection;
 use super::requests::RequestKind;
 use crate::machine;
 use crate::progress::log_step;
-use crate::samples::{Samples, median, rate};
 
 /// The numbers of connections to try.
 const CONNECTIONS: [usize; 6] = [1, 2, 4, 8, 16, 32];
@@ -145,7 +144,7 @@ fn window(subject: &PeakSubject<'_>, connections: usize, length: Duration) -> Re
     }
     let mut waits = Samples::default();
     all.iter().for_each(|samples| waits.extend(samples));
-    ensure!(waits.len() > 0, "{}: no request succeeded", subject.name);
+    ensure!(!waits.is_empty(), "{}: no request succeeded", subject.name);
     let requests = waits.len() as u64;
     let each = |time: Duration| 1e6 / rate(requests, time).max(f64::MIN_POSITIVE);
     Ok(Window {

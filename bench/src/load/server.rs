@@ -8,8 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use roundtable_model::UserId;
-
-use crate::machine;
+use roundtable_test_client::resident_bytes;
 
 /// Times in the server's process, in microseconds.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +63,7 @@ impl ServerProcess {
     /// Returns the resident memory in megabytes: all, and the anonymous part.
     #[expect(clippy::cast_precision_loss, reason = "bytes of memory stay below 2^52")]
     pub(super) fn memory_mb(&self) -> Result<(f64, f64)> {
-        let (all, anonymous) = machine::resident_bytes(self.child.id())?;
+        let (all, anonymous) = resident_bytes(self.child.id())?;
         Ok((all as f64 / 1e6, anonymous as f64 / 1e6))
     }
 

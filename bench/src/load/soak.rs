@@ -6,13 +6,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
+use roundtable_test_client::{Connection, Samples, rate};
 
-use super::connection::Connection;
 use super::requests::{RequestKind, Requests};
 use super::server::ServerProcess;
 use crate::progress::{Progress, log_step};
 use crate::report::{Better, Report};
-use crate::samples::{Samples, rate};
 
 /// More connections than are ever busy, unless the server falls behind.
 const CONNECTIONS: usize = 64;

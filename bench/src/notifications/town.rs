@@ -15,9 +15,9 @@ use roundtable_model::{
 };
 use roundtable_streams::{CounterUpdater, NotificationWriter, Runner};
 use roundtable_table::{Put, Store, SystemClock};
+use roundtable_test_client::{Samples, rate};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::samples::{Samples, rate};
 use crate::social::callers::{USERS, pair};
 
 /// Facts written concurrently.

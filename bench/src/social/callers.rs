@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use futures::future::try_join_all;
-
-use crate::samples::{Samples, rate};
+use roundtable_test_client::{Samples, rate};
 
 /// The number of users, and of posts to like and comment on: a power of two, see [`pair`].
 pub(crate) const USERS: u64 = 4096;

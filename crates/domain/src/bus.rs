@@ -16,7 +16,7 @@ mod stream_reader;
 
 use std::hash::Hash;
 use std::pin::pin;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use futures::FutureExt;
 use futures::future::{join, select};
@@ -63,7 +63,8 @@ pub struct LiveBus {
 
 #[derive(Debug)]
 struct BusState {
-    id: BusId,
+    /// Drawn when the first client is told it.
+    id: OnceLock<BusId>,
     /// The runtime that the bus was made on, whose threads have the priority of the process.
     home: Option<Handle>,
     context: Context,
@@ -113,15 +114,19 @@ impl LiveBus {
             rooms: RoomWakeUps::default(),
             accounts: AccountWakeUps::default(),
         };
-        let id = BusId(u64::from_le_bytes(context.entropy().bytes()));
-        let (reader, catch_up, seen) = Default::default();
+        let (id, reader, catch_up, seen) = Default::default();
         let home = Handle::try_current().ok();
         Self { state: Arc::new(BusState { id, home, context, reader, catch_up, seen, sinks }) }
     }
 
+    fn id(&self) -> BusId {
+        let entropy = self.state.context.entropy();
+        *self.state.id.get_or_init(|| BusId(u64::from_le_bytes(entropy.bytes())))
+    }
+
     /// Returns the point from which a client that has received this event from this bus resumes.
     pub fn resume_point<K>(&self, id: K) -> ResumePoint<K> {
-        ResumePoint { id, bus: Some(self.state.id) }
+        ResumePoint { id, bus: Some(self.id()) }
     }
 
     /// Returns where a subscription starts in a log of this bus, so that it skips nothing that arrived
@@ -134,7 +139,7 @@ impl LiveBus {
         let end = LogStart { next: log.end(), misses_some: false };
         let Some(after) = after else { return end };
         // Without an id of a bus it may have been any, unless there is only one.
-        let is_same = after.bus.map_or_else(|| self.is_exact(), |bus| bus == self.state.id);
+        let is_same = after.bus.map_or_else(|| self.is_exact(), |bus| bus == self.id());
         let next = if is_same {
             log.number_after(&after.id)
         } else {

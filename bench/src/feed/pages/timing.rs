@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use roundtable_test_client::Samples;
 
 use super::{FeedPosition, Reader};
 use crate::feed::PAGE;
 use crate::feed::ours::Ours;
 use crate::feed::postgres::{FeedQuery, Postgres};
-use crate::samples::Samples;
 
 /// Readers and repetitions for finding the fastest query.
 const TRIED: usize = 3;

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use roundtable_test_client::{Samples, median};
 
 use super::sql::LOOKED;
 use super::{FeedQuery, PAGE, Postgres, rows};
 use crate::feed::seeded_town::{SeededTown, picture_key, post_counts};
 use crate::postgres::Programs;
 use crate::progress::{Progress, log_step};
-use crate::samples::{Samples, median};
 
 /// Readers and repetitions for finding the fastest query.
 const TRIED: usize = 10;

@@ -1,11 +1,11 @@
 //! Checks that all servers show all readers the same.
 
 use anyhow::{Context, Result, ensure};
+use roundtable_test_client::Connection;
 use serde_json::{Value, json};
 
 use super::ComparedServer;
 use crate::load::PAGE;
-use crate::load::connection::Connection;
 use crate::load::requests::RequestKind;
 use crate::progress::log_step;
 

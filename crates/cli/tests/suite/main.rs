@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 mod admin;
+mod attacks;
 mod backup;
 mod binary;
 mod catch_up;

@@ -76,7 +76,12 @@ async fn a_subscription_resumes_after_the_position_of_an_entry() {
         let mut bo = api.subscribe("bo", &feed).await;
         assert_eq!(bo.next_field("previewText").await, json!("two"), "{restarts}");
         assert!(bo.has_no_event().await, "{restarts}");
-        assert!(api.subscribe("ana", &notifications).await.has_no_event().await, "{restarts}");
+        let mut ana = api.subscribe("ana", &notifications).await;
+        if restarts {
+            // What arrived shortly before the point may come again from another process.
+            assert_eq!(ana.next_field("kind").await, json!("follow"));
+        }
+        assert!(ana.has_no_event().await, "{restarts}");
     }
     let wrong = "subscription { onFeedEntry(after: \"a@b\") { previewText } }";
     let mut bo = api.subscribe("bo", wrong).await;

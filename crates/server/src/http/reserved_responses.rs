@@ -10,7 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, Collected};
 use roundtable_domain::{Code, MediaStoreError};
 use roundtable_interface::ApiError;
 use roundtable_media::FileDownload;
@@ -35,7 +35,7 @@ pub(super) async fn reserve_page(
     };
     let (mut head, body) = response.into_parts();
     // At once: it is in memory, and it cannot fail.
-    let bytes = body.collect().await.map(|all| all.to_bytes()).unwrap_or_default();
+    let bytes = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
     let body = Body::from(reservation.clone().hold(bytes));
     // For the bytes that take its place when it is compressed.
     head.extensions.insert(reservation);

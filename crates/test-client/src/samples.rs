@@ -2,35 +2,40 @@
 
 use std::time::{Duration, Instant};
 
+/// Durations, of which quantiles are asked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Samples {
+pub struct Samples {
     nanos: Vec<u64>,
     sorted: bool,
 }
 
 impl Samples {
-    pub(crate) fn with_capacity(operations: usize) -> Self {
+    pub fn with_capacity(operations: usize) -> Self {
         Self { nanos: Vec::with_capacity(operations), sorted: true }
     }
 
     /// Adds the time since `started`.
-    pub(crate) fn add_since(&mut self, started: Instant) {
+    pub fn add_since(&mut self, started: Instant) {
         let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.sorted = false;
         self.nanos.push(nanos);
     }
 
-    pub(crate) fn extend(&mut self, other: &Self) {
+    pub fn extend(&mut self, other: &Self) {
         self.sorted = false;
         self.nanos.extend_from_slice(&other.nanos);
     }
 
-    pub(crate) const fn len(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.nanos.len()
     }
 
+    pub const fn is_empty(&self) -> bool {
+        self.nanos.is_empty()
+    }
+
     /// Returns a quantile (0 to 1) of the durations, in microseconds.
-    pub(crate) fn quantile_us(&mut self, share: f64) -> f64 {
+    pub fn quantile_us(&mut self, share: f64) -> f64 {
         if !self.sorted {
             self.nanos.sort_unstable();
             self.sorted = true;
@@ -47,19 +52,20 @@ impl Samples {
     }
 
     /// Returns the rate of operations as if they had run one after the other.
-    pub(crate) fn per_second(&self) -> f64 {
+    pub fn per_second(&self) -> f64 {
         let nanos: u64 = self.nanos.iter().sum();
         rate(self.nanos.len() as u64, Duration::from_nanos(nanos))
     }
 }
 
+/// Returns a rate per second.
 #[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
-pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
+pub fn rate(count: u64, elapsed: Duration) -> f64 {
     count as f64 / elapsed.as_secs_f64().max(1e-9)
 }
 
 /// Returns the median; zero without figures.
-pub(crate) fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
+pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.into_iter().collect();
     figures.sort_by(f64::total_cmp);
     let upper = figures.get(figures.len() / 2).copied().unwrap_or_default();
