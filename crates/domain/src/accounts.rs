@@ -16,6 +16,7 @@ mod reads;
 mod revocation;
 mod sessions;
 mod sign_in;
+mod sign_in_name;
 mod sign_up;
 pub(crate) mod staff;
 mod tags;
@@ -37,6 +38,7 @@ pub(crate) use self::passwords::PasswordHasher;
 pub use self::profile::ProfileChange;
 pub use self::reads::UserCounts;
 pub(crate) use self::revocation::AccountWakeUps;
+pub use self::sign_in_name::SignInName;
 pub use self::sign_up::SignUp;
 
 refusals! {
@@ -47,8 +49,8 @@ refusals! {
         RegistrationClosed: Forbidden = "registration is closed",
         InvitationNeeded: Forbidden = "registration requires an invitation",
         InvitationInvalid: Forbidden = "this invitation is invalid, expired or used up",
-        // One sentence for both cases, so that it does not reveal which addresses have an account.
-        WrongCredentials: Unauthenticated = "the e-mail address or the password is wrong",
+        // One sentence for all cases, so that it does not reveal which addresses and names have an account.
+        WrongCredentials: Unauthenticated = "the name, the e-mail address or the password is wrong",
         WrongPassword: Unauthenticated = "the password is wrong",
         PasswordNeeded: Unauthenticated = "send your password with this, or do it within five minutes of signing in",
         SessionEnded: Unauthenticated = "this session has ended; sign in again",

@@ -61,7 +61,7 @@ mod webhooks;
 
 pub use accounts::{
     AccountError, Accounts, DeviceInput, ExternalIdentity, KeysOnSignOut, NewApiKey, ProfileChange,
-    STAFF_SCOPE, SignUp, SignedInUser, UserCounts,
+    STAFF_SCOPE, SignInName, SignUp, SignedInUser, UserCounts,
 };
 pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};

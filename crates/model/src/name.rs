@@ -118,7 +118,7 @@ names! {
         .refusing(rule::not_a_path);
     /// The id that a client gives to a request.
     RequestId: NameRule::exact("a request's id of 1 to 128 characters", 128);
-    /// The subject of sign-in attempts: an e-mail address, a network address, both, or a device.
+    /// The subject of sign-in attempts: the name of an account, a network address, both, or a device.
     LoginName: NameRule::folding("an e-mail or network address", 320);
     /// The name of an external issuer of identities, usually its URL: the `iss` of its tokens.
     IssuerName: NameRule::token("an issuer of at most 200 ASCII characters without `#` and `%`", 200)
@@ -174,11 +174,18 @@ impl Queue {
     }
 }
 
-impl From<&Email> for LoginName {
-    fn from(email: &Email) -> Self {
-        Self(email.0.clone())
-    }
+/// Defines the subject of attempts to sign in with a name.
+macro_rules! login_names {
+    ($($name:ident),*) => {$(
+        impl From<&$name> for LoginName {
+            fn from(name: &$name) -> Self {
+                Self(name.0.clone())
+            }
+        }
+    )*};
 }
+
+login_names!(Email, Nickname, Handle);
 
 impl From<IpAddr> for LoginName {
     fn from(address: IpAddr) -> Self {
@@ -198,16 +205,19 @@ impl From<(&UserId, &DeviceId)> for LoginName {
     }
 }
 
-impl From<(&Email, Option<IpAddr>)> for LoginName {
+impl From<(&Self, Option<IpAddr>)> for LoginName {
     /// The strangers of a network who try to sign in to an account; without an address they are in this process.
-    fn from((email, address): (&Email, Option<IpAddr>)) -> Self {
+    fn from((account, address): (&Self, Option<IpAddr>)) -> Self {
         let network = address.map(|address| address.to_canonical().to_string());
-        Self(format!("{email} {}", network.as_deref().unwrap_or("local")).into())
+        Self(format!("{account} {}", network.as_deref().unwrap_or("local")).into())
     }
 }
 
 /// The characters of the longest IPv6 address.
 const ADDRESS_CHARS_MAX: usize = 39;
+// The address is the longest name of an account.
+const _: () =
+    assert!(Nickname::CHARS_MAX <= Email::CHARS_MAX && Handle::CHARS_MAX <= Email::CHARS_MAX);
 const _: () = assert!(Email::CHARS_MAX + 1 + ADDRESS_CHARS_MAX <= LoginName::CHARS_MAX);
 
 /// Compares two parts as keys do.

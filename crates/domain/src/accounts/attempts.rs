@@ -17,7 +17,7 @@ use std::net::IpAddr;
 
 use futures::future::try_join_all;
 use roundtable_model::entities::Device;
-use roundtable_model::{Email, LoginKey, UserId};
+use roundtable_model::{LoginKey, LoginName, UserId};
 
 use self::counter::{AttemptCounter, AttemptLimit};
 use crate::rate_limiter::network;
@@ -27,7 +27,7 @@ use crate::{Context, ServiceError};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AttemptOrigin<'a> {
     /// A client that presents no device token; without an address it is in this process.
-    Stranger { email: &'a Email, address: Option<IpAddr> },
+    Stranger { account: &'a LoginName, address: Option<IpAddr> },
     /// A device that the user has signed in on before.
     KnownDevice(&'a Device),
     /// A user who is signed in and repeats the password.
@@ -73,12 +73,12 @@ fn limits(context: &Context, origin: AttemptOrigin<'_>) -> Vec<AttemptLimit> {
             vec![own(LoginKey::Device, (&device.user_id, &device.id).into())]
         }
         AttemptOrigin::SignedIn(user) => vec![own(LoginKey::User, user.into())],
-        AttemptOrigin::Stranger { email, address } => {
+        AttemptOrigin::Stranger { account, address } => {
             let network = address.map(network);
             let from_network = network
                 .map(|network| shared(LoginKey::Ip, network.into(), login.address_failures_max));
-            let pair = own(LoginKey::EmailFromIp, (email, network).into());
-            let total = shared(LoginKey::Email, email.into(), login.account_strangers_max);
+            let pair = own(LoginKey::EmailFromIp, (account, network).into());
+            let total = shared(LoginKey::Email, account.clone(), login.account_strangers_max);
             from_network.into_iter().chain([pair, total]).collect()
         }
     }

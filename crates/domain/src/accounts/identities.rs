@@ -77,7 +77,8 @@ impl Accounts {
         let email = identity.email.as_ref().ok_or(AccountError::EmailNotVerified)?;
         let lock = self.context.core().email_lock(email).get().await?;
         let user = lock.map(|lock| lock.user_id);
-        let origin = AttemptOrigin::Stranger { email, address };
+        let account = email.into();
+        let origin = AttemptOrigin::Stranger { account: &account, address };
         let (user, credential) = self.verify_password(user.as_ref(), password, origin).await?;
         let proved: Write = EmailLock::at(email)
             .patch()

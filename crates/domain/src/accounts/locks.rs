@@ -89,7 +89,7 @@ impl Accounts {
 impl LockFilter {
     fn concerns(&self, attempt: &LoginAttempt) -> bool {
         let subject = attempt.subject.fold();
-        let (account, network) = subject.split_once(' ').unwrap_or((&*subject, ""));
+        let (account, network) = subject.rsplit_once(' ').unwrap_or((&*subject, ""));
         let wanted = self.subject.fold();
         match attempt.kind {
             LoginKey::Email | LoginKey::Ip => attempt.kind == self.kind && subject == wanted,

@@ -15,6 +15,7 @@ use super::devices::DeviceInput;
 use super::identities::IDENTITY;
 use super::keys::KeysOnSignOut;
 use super::passwords::{PasswordCheck, check_length, check_new};
+use super::sign_in_name::SignInName;
 use super::{AccountError, Accounts, SignedInUser, after_commit, attempts, require_own};
 use crate::access::Permission;
 use crate::limits::{API_KEYS_MAX, IDENTITIES_MAX};
@@ -36,35 +37,35 @@ impl Accounts {
         password: &Secret,
         address: Option<IpAddr>,
     ) -> Result<SignedInUser, AccountError> {
-        self.login_on(email, password, address, &DeviceInput::default()).await
+        let name = SignInName::Email(email.clone());
+        self.login_on(&name, password, address, &DeviceInput::default()).await
     }
 
-    /// Signs a user in, also where the store keeps its last space in reserve. A token that is not one of
-    /// this user's is ignored: the device is then unknown.
+    /// Signs a user in by any of their names, also where the store keeps its last space in reserve. A token
+    /// that is not one of this user's is ignored: the device is then unknown.
     pub async fn login_on(
         &self,
-        email: &Email,
+        name: &SignInName,
         password: &Secret,
         address: Option<IpAddr>,
         input: &DeviceInput,
     ) -> Result<SignedInUser, AccountError> {
-        essential(self.log_in(email, password, address, input)).await
+        essential(self.log_in(name, password, address, input)).await
     }
 
     async fn log_in(
         &self,
-        email: &Email,
+        name: &SignInName,
         password: &Secret,
         address: Option<IpAddr>,
         input: &DeviceInput,
     ) -> Result<SignedInUser, AccountError> {
         input.check()?;
-        let lock = self.context.core().email_lock(email).get().await?;
-        let user = lock.map(|lock| lock.user_id);
+        let (user, account) = self.find_by_sign_in_name(name).await?;
         let known = self.known_device(user.as_ref(), input.token.as_ref()).await?;
         let origin = match &known {
             Some(device) => AttemptOrigin::KnownDevice(device),
-            None => AttemptOrigin::Stranger { email, address },
+            None => AttemptOrigin::Stranger { account: &account, address },
         };
         let (user, credential) = self.verify_password(user.as_ref(), password, origin).await?;
         let device = self.signed_in_device(&user.id, known, input);

@@ -79,7 +79,8 @@ impl Accounts {
         let registered = self.context.run_once(
             request.as_ref(),
             async |outcome: SignUpOutcome| {
-                let origin = AttemptOrigin::Stranger { email, address };
+                let account = email.into();
+                let origin = AttemptOrigin::Stranger { account: &account, address };
                 self.verify_password(Some(&outcome.user), password, origin).await
             },
             async |attempt| {

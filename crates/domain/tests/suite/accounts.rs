@@ -14,6 +14,7 @@ mod reads;
 mod registration;
 mod renames;
 mod sessions;
+mod sign_in_names;
 mod staff;
 
 use roundtable_domain::{Code, Refusal};

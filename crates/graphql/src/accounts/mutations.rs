@@ -1,13 +1,15 @@
 //! Mutations of accounts, sessions, profiles, API keys and invitations.
 
 use roundtable_domain::{
-    AccountError, Caller, DeviceInput, KeysOnSignOut, NewMedia, ProfileChange, SignUp,
+    AccountError, Caller, DeviceInput, KeysOnSignOut, NewMedia, ProfileChange, ServiceError,
+    SignInName, SignUp,
 };
 use roundtable_execution::Given;
 use roundtable_graphql_macros::{fields, input};
 use roundtable_interface::ApiError;
 use roundtable_model::{
-    ApiKeyId, Date, Email, Handle, InviteCode, Nickname, RequestId, Role, Secret, Tag, Time, UserId,
+    ApiKeyId, Date, Email, Handle, InvalidValue, InviteCode, Nickname, RequestId, Role, Secret,
+    Tag, Time, UserId,
 };
 
 use super::{ApiKey, AuthPayload, Invitation};
@@ -96,6 +98,21 @@ async fn caller_with_password(
     Ok(context.services().accounts().confirm_password(caller, &password).await?)
 }
 
+fn sign_in_name(identifier: Option<String>, email: Option<Email>) -> Result<SignInName, ApiError> {
+    match (identifier, email) {
+        (None, Some(email)) => Ok(email.into()),
+        (Some(name), None) => {
+            let parsed: Result<SignInName, InvalidValue> = name.parse();
+            Ok(parsed.map_err(|invalid| ServiceError::bad_input("identifier", invalid))?)
+        }
+        (given, _) => {
+            let found = if given.is_some() { "both" } else { "neither" };
+            let invalid = InvalidValue::new("exactly one of `identifier` and `email`", found);
+            Err(ServiceError::bad_input("identifier", invalid).into())
+        }
+    }
+}
+
 fn keys_on_sign_out(keep: Option<bool>) -> KeysOnSignOut {
     if keep.unwrap_or(false) { KeysOnSignOut::Keep } else { KeysOnSignOut::Revoke }
 }
@@ -117,14 +134,16 @@ impl AccountMutations {
 
     async fn login(
         context: &RequestContext,
-        email: Email,
+        identifier: Option<String>,
+        email: Option<Email>,
         password: String,
         device_token: Option<String>,
         device_label: Option<String>,
     ) -> Result<AuthPayload, ApiError> {
         let (accounts, address) = (context.services().accounts(), context.client().address);
         let device = DeviceInput { token: device_token.map(Secret::new), label: device_label };
-        let signed_in = accounts.login_on(&email, &Secret::new(password), address, &device).await?;
+        let name = sign_in_name(identifier, email)?;
+        let signed_in = accounts.login_on(&name, &Secret::new(password), address, &device).await?;
         AuthPayload::issue(context, signed_in).await
     }
 

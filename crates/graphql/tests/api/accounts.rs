@@ -53,6 +53,39 @@ async fn a_user_registers_logs_in_and_refreshes() {
     assert_eq!(expired["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
 }
 
+/// R48: one argument for all names, or the address as before.
+#[tokio::test]
+async fn a_user_logs_in_by_any_of_their_names() {
+    let api = ApiTown::of([]).await;
+    let (_, ana) = registered(&api).await;
+    let handle = "mutation { updateProfile(input: { handle: \"captain\" }) { handle } }";
+    api.run_as(ana, handle).await;
+    let login = |names: &str| {
+        format!(
+            "mutation {{ login({names} password: \"correct horse battery\")
+                {{ user {{ nickname }} }} }}"
+        )
+    };
+    for names in [
+        "identifier: \"ana@example.com\"",
+        "identifier: \"ana\"",
+        "identifier: \"captain\"",
+        "identifier: \"@captain\"",
+        "email: \"ana@example.com\"",
+        "email: \"ana@example.com\", identifier: null",
+    ] {
+        let entered = api.run_as(ClientInfo::default(), &login(names)).await["login"].take();
+        assert_eq!(entered["user"]["nickname"], "ana", "{names}");
+    }
+    let both = "identifier: \"ana\", email: \"ana@example.com\"";
+    for names in ["", both, "identifier: \"\"", "identifier: \"ana@\""] {
+        let refused = api.error_code_as(ClientInfo::default(), &login(names)).await;
+        assert_eq!(refused, "BAD_REQUEST", "{names}");
+    }
+    let refused = api.error_code_as(ClientInfo::default(), &login("identifier: \"@ana\"")).await;
+    assert_eq!(refused, "UNAUTHENTICATED");
+}
+
 /// R6: a new password ends all other sessions.
 #[tokio::test]
 async fn passwords_emails_and_profiles_can_be_changed() {

@@ -1,7 +1,7 @@
 //! Signing up, in and out; profile, API keys and invitations; deletion of the account.
 
 use roundtable_domain::{
-    Edit, ExternalIdentity, KeysOnSignOut, ProfileChange, SignUp, SignedInUser,
+    DeviceInput, Edit, ExternalIdentity, KeysOnSignOut, ProfileChange, SignUp, SignedInUser,
 };
 use roundtable_model::Secret;
 
@@ -58,11 +58,14 @@ async fn record_sign_in(book: &mut CostBook) {
         scene.record(accounts.register(&form, address, request.as_ref())).await;
     })
     .await;
-    book.mutation_once("login", &[], async |scene| {
+    book.mutation_once("login", &[share("byNickname", 0.5)], async |scene| {
         signed_up(scene).await;
         let (accounts, email) = (scene.town.accounts(), scene.town.email(NAME));
+        let by_nickname = scene.has("byNickname");
+        let name = if by_nickname { NAME.parse().unwrap() } else { email.into() };
         let (password, address) = (scene.town.password(NAME), Some(scene.town.address()));
-        scene.record(accounts.login(&email, &password, address)).await;
+        let device = DeviceInput::default();
+        scene.record(accounts.login_on(&name, &password, address, &device)).await;
     })
     .await;
     book.mutation_once("loginFailed", &[], async |scene| {

@@ -209,7 +209,7 @@ impl Question<'_> {
             "accounts.login_on" => {
                 let (email, token) = (town.email(name.unwrap_or("nobody")), device_token.cloned());
                 let input = DeviceInput { token, label: None };
-                shows(accounts.login_on(&email, &right, None, &input).await, |_| true)
+                shows(accounts.login_on(&email.into(), &right, None, &input).await, |_| true)
             }
             "accounts.link_identity" => {
                 let identity = identity(&town.email(name.unwrap_or("nobody")));

@@ -150,7 +150,7 @@ impl Mutation {
             Self::LoginOn(token) => {
                 let device = DeviceInput { token: Some(token.clone()), label: None };
                 let email = town.email("sue");
-                reduce(accounts.login_on(&email, &password, None, &device).await)
+                reduce(accounts.login_on(&email.into(), &password, None, &device).await)
             }
             Self::ClearLocks => reduce(accounts.clear_sign_in_locks("sue@example.com").await),
             Self::LinkIdentity => {

@@ -16,13 +16,13 @@ async fn sign_in_on(
 ) -> Result<SignedInUser, AccountError> {
     let device = DeviceInput { token: Some(token.clone()), label: None };
     let (email, from) = (town.email("ana"), Some(network(from)));
-    town.accounts().login_on(&email, password, from, &device).await
+    town.accounts().login_on(&email.into(), password, from, &device).await
 }
 
 async fn signed_in(town: &Town, label: &str) -> SignedInUser {
     let device = DeviceInput { token: None, label: Some(label.to_owned()) };
     let (email, password) = (town.email("ana"), town.password("ana"));
-    town.accounts().login_on(&email, &password, Some(town.address()), &device).await.unwrap()
+    town.accounts().login_on(&email.into(), &password, Some(town.address()), &device).await.unwrap()
 }
 
 /// Fails from so many networks that all strangers are refused.
@@ -136,7 +136,7 @@ async fn a_device_is_stored_with_its_label_and_last_use() {
     assert!(!everything(&town).await.contains(secrets(&token)[0]));
     let long = DeviceInput { token: None, label: Some("x".repeat(101)) };
     let (email, right) = (town.email("ana"), town.password("ana"));
-    let refused = town.accounts().login_on(&email, &right, None, &long).await.unwrap_err();
+    let refused = town.accounts().login_on(&email.into(), &right, None, &long).await.unwrap_err();
     assert!(refused.to_string().contains("deviceLabel"), "{refused}");
 }
 
@@ -178,7 +178,7 @@ async fn strangers_cannot_stop_a_change_of_address() {
     assert_eq!(guesses, 10);
     let device = ana.device_token.unwrap();
     let input = DeviceInput { token: Some(device), label: None };
-    accounts.login_on(&next, &right, Some(network(1)), &input).await.unwrap();
+    accounts.login_on(&next.into(), &right, Some(network(1)), &input).await.unwrap();
 }
 
 #[tokio::test]
