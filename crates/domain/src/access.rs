@@ -65,6 +65,7 @@ pub enum Permission {
     Follow,
     AnswerFollower,
     Block,
+    Mute,
     SeeFollows,
     CreateGroup,
     UpdateGroup,
@@ -155,6 +156,7 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         (Permission::Follow, any_who_sees(S::SIGNED_IN)),
         (Permission::AnswerFollower, any(S::OWNER)),
         (Permission::Block, any(S::SIGNED_IN)),
+        (Permission::Mute, any_who_sees(S::SIGNED_IN)),
         (Permission::SeeFollows, any_who_sees(or(S::ANONYMOUS, S::CAN_SEE))),
         // Groups.
         (Permission::CreateGroup, any(S::SIGNED_IN)),

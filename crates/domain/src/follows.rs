@@ -1,4 +1,4 @@
-//! Follows: requesting, accepting, muting and unfollowing.
+//! Follows: requesting, accepting and unfollowing, and the settings of a follow.
 
 mod edge;
 mod reads;
@@ -15,6 +15,7 @@ use crate::circle::raise_circle_version;
 use crate::contact::unblocked_checks;
 use crate::idempotency::RemovedEntity;
 use crate::mutation::{Attempt, AttemptOutcome};
+use crate::mutes::mute_of_followee;
 use crate::{Caller, Context, ServiceError, ViewerAccess, refusals};
 
 use edge::{activate, change_follower_count, new_edge};
@@ -177,7 +178,8 @@ impl Follows {
             .map(|edge| reads::redacted(Some(caller), edge))
     }
 
-    /// Mutes a followee or switches their notifications; `None` leaves a setting as it is.
+    /// Mutes a followee without end, or ends the mute; or switches their notifications. `None` leaves a
+    /// setting as it is.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -198,10 +200,12 @@ impl Follows {
                 let mut patch = changed.key().patch();
                 let mut commit = attempt.commit();
                 if let Some(muted) = muted {
-                    changed.muted = muted;
-                    patch = patch.set(Follow::MUTED, &muted);
-                    commit =
-                        commit.with("circle", raise_circle_version(&me.id, 0, self.context.now()));
+                    let now = self.context.now();
+                    commit = commit
+                        .with("mute", mute_of_followee(&changed, muted, now))
+                        .with("circle", raise_circle_version(&me.id, 0, now));
+                    changed.muted = false;
+                    patch = patch.set(Follow::MUTED, &false);
                 }
                 if let Some(enabled) = notification_enabled {
                     changed.notification_enabled = enabled;

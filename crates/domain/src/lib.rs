@@ -41,6 +41,7 @@ mod messages;
 mod milestones;
 mod moderation;
 mod mutation;
+mod mutes;
 mod notifications;
 mod offers;
 mod pages;
@@ -93,6 +94,7 @@ pub use moderation::{
     AutoModerationOutcome, AutoModerator, AutoModeratorError, ModeratedContent, Moderation,
     ModerationError, ModerationSubject, Verdict,
 };
+pub use mutes::{MuteError, Mutes};
 pub use notifications::{
     COLLAPSE_MS, Cause, CauseObject, LatestActor, LiveNotifications, NotificationError,
     NotificationView, Notifications, collapse_hour, collapses,

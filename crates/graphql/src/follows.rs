@@ -1,6 +1,7 @@
 //! Follows and blocks: the type of follows, queries, mutations and the subscription.
 
 use roundtable_domain::{LiveEvent, Topic};
+use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::{Day, RequestId, UserId, entities};
@@ -26,6 +27,28 @@ impl Follow {
     }
 }
 
+/// Whether the viewer has muted the followee of their own follow.
+pub(crate) struct Muted(bool);
+
+impl SharedValue<Follow> for Muted {
+    async fn read(follows: &[Follow], context: &RequestContext) -> Result<Vec<Self>, FieldError> {
+        let viewer = context.viewer();
+        let followee = |follow: &Follow| {
+            let viewer = viewer.filter(|viewer| viewer.user_id == follow.0.follower_id);
+            viewer.map(|_| follow.0.followee_id.clone())
+        };
+        let own: Vec<Option<UserId>> = follows.iter().map(followee).collect();
+        let followees: Vec<UserId> = own.iter().flatten().cloned().collect();
+        let (Some(viewer), false) = (viewer, followees.is_empty()) else {
+            return Ok(own.into_iter().map(|_| Self(false)).collect());
+        };
+        let mutes = context.services().mutes().among(viewer, &followees).await;
+        let mut mutes = mutes.map_err(ApiError::from)?.into_iter();
+        let muted = |user: Option<UserId>| Self(user.and_then(|_| mutes.next().flatten()).is_some());
+        Ok(own.into_iter().map(muted).collect())
+    }
+}
+
 #[object(of = self.0)]
 impl Follow {
     fn node_id(&self) -> String {
@@ -38,6 +61,10 @@ impl Follow {
 
     fn followee(&self) -> &UserId {
         &self.0.followee_id
+    }
+
+    fn muted(muted: &Muted) -> bool {
+        muted.0
     }
 }
 

@@ -21,6 +21,7 @@ mod inputs;
 mod media;
 mod memo;
 mod moderation;
+mod mutes;
 mod node;
 mod nodes;
 mod notifications;

@@ -72,7 +72,8 @@ macro_rules! ids {
 }
 
 ids! {
-    ActivityId ActorId ApiKeyId CaseId CommentId CompanyId FeedName GoalId GroupId MessageId MilestoneId
+    ActivityId ActorId ApiKeyId AuditId CaseId CommentId CompanyId FeedName GoalId GroupId JobId MessageId
+    MilestoneId
     NotificationId OfferId PostId QuestId RequestId RoomId SubjectId TaskId ThreadId UserId WebhookId
 }
 

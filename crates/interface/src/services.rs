@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use roundtable_domain::{
     Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, ExternalIdentity,
     Feeds, Follows, Goals, Groups, Likes, LiveBus, LiveUpdates, MediaFiles, Messages, Milestones,
-    Moderation, Notifications, Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser,
+    Moderation, Mutes, Notifications, Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser,
     Statistics, Tags, Tasks, Timelines, Webhooks,
 };
 
@@ -104,6 +104,7 @@ stateless_services! {
     messages: Messages,
     milestones: Milestones,
     moderation: Moderation,
+    mutes: Mutes,
     notifications: Notifications,
     offers: Offers,
     posts: Posts,

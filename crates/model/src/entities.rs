@@ -22,7 +22,7 @@ pub use accounts::{ApiKey, Credential, Device, Idempotency, Identity, Invitation
 pub use activities::{Activity, ActorHead, FeedHorizon, FeedItem, Interval, ObjectRef, Promotion};
 pub use assistance::{AssistHelper, AssistMsg, AssistThread};
 pub use chat::{Message, Room, RoomHead, RoomMember};
-pub use follows::{Block, Follow};
+pub use follows::{Block, Follow, Mute};
 pub use goals::{Goal, Milestone, Task};
 pub use groups::{Group, GroupCounter, GroupMember};
 pub use media::{Holder, Media, Upload};

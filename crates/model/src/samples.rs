@@ -24,7 +24,7 @@ pub use groups::{company, group, group_counter, group_member, offer};
 pub use ops::{checkpoint, dead_letter, job, login_attempt, sealed_key, webhook};
 pub use people::{
     api_key, block, credential, device, email_lock, follow, handle_lock, idempotency, identity,
-    invitation, nick_lock, session, user, user_counter,
+    invitation, mute, nick_lock, session, user, user_counter,
 };
 pub use posts::{post, post_counter, post_summary, scores};
 pub use reactions::{

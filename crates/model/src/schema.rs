@@ -12,7 +12,7 @@ use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
     Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device, EmailLock,
     FeedHorizon, FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency,
-    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock,
+    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, Mute, NickLock,
     Notification, Offer, Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room,
     RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter,
     Webhook, XpEntry,
@@ -83,6 +83,11 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     Block(blocker_id: UserId, blocked_id: UserId) of (blocker_id, blocked_id) {
         main                    => "USER#{blocker_id}",                 "BLOCK#{blocked_id}";
         gsi1                    => "USER#{blocked_id}",                 "BLOCKER#{blocker_id}";
+    }
+    /// A user hides another from their home feed and notifications.
+    Mute(muter_id: UserId, muted_id: UserId) of (muter_id, muted_id) {
+        main                    => "USER#{muter_id}",                   "MUTE#{muted_id}";
+        gsi1                    => "USER#{muted_id}",                   "MUTER#{muter_id}";
     }
     /// A community of users.
     Group(id: GroupId)            { main => "GROUP#{id}",               "GROUP#{id}"; }
@@ -295,6 +300,8 @@ access_patterns {
     blockers(user: UserId)                       => gsi1, "USER#{user}", begins "BLOCKER#", asc -> Block;
     blocked_by(blockers: [UserId], user: UserId) => main, "USER#{blockers}", "BLOCK#{user}", strong -> Block;
     blocked(blocker: UserId, others: [UserId])   => main, "USER#{blocker}", "BLOCK#{others}", strong -> Block;
+    mutes(user: UserId)                          => main, "USER#{user}", begins "MUTE#", asc -> Mute;
+    mutes_among(muter: UserId, others: [UserId]) => main, "USER#{muter}", "MUTE#{others}", strong -> Mute;
     group(id: GroupId)                           => main, "GROUP#{id}", "GROUP#{id}", strong -> Group;
     groups(ids: [GroupId])                       => main, "GROUP#{ids}", "GROUP#{ids}" -> Group;
     members(group: GroupId)                      => main, "GROUP#{group}", begins "MEMBER#", asc -> GroupMember;
@@ -421,6 +428,7 @@ accepted {
     hot Activity.main, ActorHead.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
     hot Follow.gsi1 => "Followers have shards. Requests wait for one user to answer them, never a thousand a second.";
     hot Block.gsi1 => "A thousand users blocking the same user in one second are not expected.";
+    hot Mute.gsi1 => "A thousand users muting the same user in one second are not expected.";
     hot Offer.gsi3 => "Only the owner creates a company's offers.";
     hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; the number of shards is a setting, which can be raised at any time.";
     unbounded Goal.main, Task.main, Task.gsi1, Milestone.main, Quest.main, QuestStep.main, XpEntry.main => "Created by hand by one user, who may keep them.";
@@ -441,7 +449,7 @@ accepted {
     mutable-key Post.gsi2 => "A post is published once.";
     mutable-key Post.gsi3 => "The score in the key is rewritten only when its bucket changes.";
     mutable-key ModerationCase.gsi2 => "The queue is read by status, and a case changes its status a few times at most.";
-    mixed-roles Follow.gsi1, Block.gsi1 => "Each is read by its own prefix; no pattern reads a user's whole partition.";
+    mixed-roles Follow.gsi1, Block.gsi1, Mute.gsi1 => "Each is read by its own prefix; no pattern reads a user's whole partition.";
     unowned EmailLock.main, NickLock.main, HandleLock.main => "Deleting the account releases its names.";
     unowned Invitation.main => "It outlives its inviter, and carries only the inviter's id.";
     undeclared-owner Invitation.main => "It outlives its inviter, and carries only the inviter's id.";

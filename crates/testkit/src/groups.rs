@@ -1,8 +1,8 @@
-//! Groups and blocks of a town.
+//! Groups, blocks and mutes of a town.
 
-use roundtable_domain::{Blocks, Groups, NewGroup};
-use roundtable_model::entities::{Block, GroupMember, User};
-use roundtable_model::{GroupId, GroupRole, Shards, UserCount, UserStatus, rekey};
+use roundtable_domain::{Blocks, Groups, Mutes, NewGroup};
+use roundtable_model::entities::{Block, Follow, GroupMember, Mute, User, UserCounter};
+use roundtable_model::{GroupId, GroupRole, Shard, Shards, UserCount, UserStatus, rekey};
 
 use crate::Town;
 
@@ -14,6 +14,25 @@ impl Town {
     pub async fn block(&self, blocker: &str, blocked: &str) -> Block {
         let (blocker, blocked) = (self.caller(blocker), self.id(blocked));
         self.blocks().block(&blocker, &blocked, None).await.unwrap()
+    }
+
+    pub fn mutes(&self) -> Mutes {
+        Mutes::new(self.context().clone())
+    }
+
+    /// Mutes a user without an end.
+    pub async fn mute(&self, muter: &str, muted: &str) -> Mute {
+        let (muter, muted) = (self.caller(muter), self.id(muted));
+        self.mutes().mute(&muter, &muted, None, None).await.unwrap()
+    }
+
+    /// Mutes a followee as earlier versions did.
+    pub async fn mute_in_follow(&self, muter: &str, muted: &str) {
+        let patch = Follow::at(&self.id(muter), &self.id(muted)).patch().set(Follow::MUTED, &true);
+        let core = self.context().core();
+        core.table().update(patch.into()).await.unwrap();
+        let raised = UserCounter::at(&self.id(muter), &UserCount::Following, &Shard::ZERO).patch();
+        core.table().update(raised.add(UserCounter::VERSION, 1).into()).await.unwrap();
     }
 
     pub fn groups(&self) -> Groups {

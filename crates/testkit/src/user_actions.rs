@@ -21,6 +21,8 @@ pub enum UserAction {
     Accept(UserId),
     Reject(UserId),
     Mute(UserId, bool),
+    MuteUser(UserId),
+    UnmuteUser(UserId),
     Block(UserId),
     Unblock(UserId),
     CreateGroup { name: String, private: bool },
@@ -85,6 +87,8 @@ named! {
     Accept "follows.accept"
     Reject "follows.reject"
     Mute "follows.update"
+    MuteUser "mutes.mute"
+    UnmuteUser "mutes.unmute"
     Block "blocks.block"
     Unblock "blocks.unblock"
     CreateGroup "groups.create"
@@ -200,6 +204,8 @@ impl Town {
             | UserAction::Accept(_)
             | UserAction::Reject(_)
             | UserAction::Mute(..)
+            | UserAction::MuteUser(_)
+            | UserAction::UnmuteUser(_)
             | UserAction::Block(_)
             | UserAction::Unblock(_) => self.perform_on_users(caller, action, request).await,
             UserAction::CreateGroup { .. }
@@ -244,6 +250,12 @@ impl Town {
             UserAction::Reject(user) => reduce(follows.reject(caller, user, request).await),
             UserAction::Mute(user, muted) => {
                 reduce(follows.update(caller, user, Some(*muted), None, request).await)
+            }
+            UserAction::MuteUser(user) => {
+                reduce(self.mutes().mute(caller, user, None, request).await)
+            }
+            UserAction::UnmuteUser(user) => {
+                reduce(self.mutes().unmute(caller, user, request).await)
             }
             UserAction::Block(user) => reduce(blocks.block(caller, user, request).await),
             UserAction::Unblock(user) => reduce(blocks.unblock(caller, user, request).await),

@@ -59,7 +59,7 @@ macro_rules! no_entries {
 }
 
 no_entries! {
-    Credential Session Device Identity Invitation Block Goal Task Milestone ActorHead FeedItem FeedHorizon
+    Credential Session Device Identity Invitation Block Mute Goal Task Milestone ActorHead FeedItem FeedHorizon
     Promotion Room RoomHead RoomMember Message AssistMsg ModerationCase Report Company Idempotency
     ApiKey Audit LoginAttempt Checkpoint Job DeadLetter Webhook SealedKey
 }

@@ -4,11 +4,11 @@
 use std::mem;
 use std::sync::Arc;
 
-use futures::future::{try_join, try_join3};
+use futures::future::try_join3;
 use hashbrown::{HashMap, HashSet};
 use lru::LruCache;
 use parking_lot::Mutex;
-use roundtable_model::entities::{Follow, GroupMember, UserCounter};
+use roundtable_model::entities::{Follow, GroupMember, Mute, UserCounter};
 use roundtable_model::{
     ActorId, Cursor, EntityPage, FollowStatus, GroupId, MemberStatus, Result, Shards, Time,
     UserCount, UserId,
@@ -30,15 +30,19 @@ pub(crate) struct Circle {
     pub(crate) homes: HashMap<ActorId, Time>,
     /// The groups among `homes`.
     pub(crate) groups: HashSet<GroupId>,
-    /// Followed users the reader has muted.
+    /// Users the reader has muted.
     pub(crate) muted: HashSet<UserId>,
+    /// The followed users among `muted`, who are not among `homes`.
+    muted_followees: HashSet<UserId>,
+    /// The time at which the first of the mutes ends.
+    unmutes_at: Option<Time>,
     /// Users who blocked the reader, or were blocked by the reader.
     pub(crate) blocked: HashSet<UserId>,
 }
 
 impl KnownRelations for Circle {
     fn follows(&self, user: &UserId) -> bool {
-        self.homes.contains_key(&ActorId::from(user)) || self.muted.contains(user)
+        self.homes.contains_key(&ActorId::from(user)) || self.muted_followees.contains(user)
     }
 
     fn is_blocked(&self, user: &UserId) -> bool {
@@ -53,7 +57,13 @@ impl KnownRelations for Circle {
 impl Circle {
     /// The size in memory, as a number of relations.
     fn ties(&self) -> usize {
-        self.homes.len() + self.muted.len() + self.blocked.len() + 1
+        let muted = self.muted.len() + self.muted_followees.len();
+        self.homes.len() + muted + self.blocked.len() + 1
+    }
+
+    /// Returns whether the circle is that of a version, now: mutes end without raising it.
+    fn is_current(&self, version: u64, now: Time) -> bool {
+        self.version == version && self.unmutes_at.is_none_or(|end| now < end)
     }
 }
 
@@ -111,7 +121,7 @@ impl CircleCache {
         let counter = version(context, reader).await?;
         let version = counter.as_ref().and_then(|counter| counter.version).unwrap_or(0);
         let cache = self.cache.lock().circles.get(reader).cloned();
-        if let Some(circle) = cache.filter(|circle| circle.version == version) {
+        if let Some(circle) = cache.filter(|circle| circle.is_current(version, context.now())) {
             return Ok(circle);
         }
         let changed_at = counter.map_or(Time::EPOCH, |counter| counter.updated_at);
@@ -129,7 +139,7 @@ impl CircleCache {
         shared: &CircleLoad,
     ) -> Result<Arc<Circle>> {
         let mut loaded = shared.lock().await;
-        if let Some(circle) = loaded.as_ref().filter(|circle| circle.version == version) {
+        if let Some(circle) = loaded.as_ref().filter(|circle| circle.is_current(version, context.now())) {
             return Ok(Arc::clone(circle));
         }
         // Rarely needed and large: boxed, to keep the futures of pages small.
@@ -153,7 +163,7 @@ impl CircleCache {
         let Some(circle) = self.cache.lock().circles.get(reader).cloned() else { return Ok(None) };
         let counter = version(context, reader).await?;
         let version = counter.and_then(|counter| counter.version).unwrap_or(0);
-        Ok(Some(circle).filter(|circle| circle.version == version))
+        Ok(Some(circle).filter(|circle| circle.is_current(version, context.now())))
     }
 
     /// The number of cached circles, and of relations in them.
@@ -196,18 +206,28 @@ async fn load(
         all(async |after| core.blocks(reader).strong().limit(PAGE_ITEMS).after(after).page().await);
     let blockers =
         all(async |after| core.blockers(reader).limit(PAGE_ITEMS).after(after).page().await);
+    let mutes =
+        all(async |after| core.mutes(reader).strong().limit(PAGE_ITEMS).after(after).page().await);
     let groups = groups(context, reader);
-    let (followed, blocks, (blockers, groups)) =
-        Box::pin(try_join3(followed, blocks, try_join(blockers, groups))).await?;
+    let relations = try_join3(blockers, mutes, groups);
+    let (followed, blocks, (blockers, mutes, groups)) =
+        Box::pin(try_join3(followed, blocks, relations)).await?;
     let indexes_are_strong = context.store().capabilities().strong_index_reads;
     let is_settled = indexes_are_strong || changed_at.plus_ms(INDEX_LAG_MS) <= context.now();
     let mut circle = Circle { version, is_settled, ..Circle::default() };
     // A reader's own activities are never copied into their own feed.
     circle.homes.insert(reader.into(), Time::MAX);
+    let now = context.now();
+    for Mute { muted_id, until, .. } in mutes.into_iter().filter(|mute| mute.is_in_force(now)) {
+        circle.muted.insert(muted_id);
+        circle.unmutes_at = circle.unmutes_at.into_iter().chain(until).min();
+    }
     for edge in followed.into_iter().filter(|edge| edge.status == FollowStatus::Active) {
         let Follow { followee_id, muted, active_since, .. } = edge;
-        if muted {
-            circle.muted.insert(followee_id);
+        // An earlier version stored mutes in follows.
+        if muted || circle.muted.contains(&followee_id) {
+            circle.muted.insert(followee_id.clone());
+            circle.muted_followees.insert(followee_id);
         } else {
             circle.homes.insert((&followee_id).into(), active_since.unwrap_or(Time::MAX));
         }

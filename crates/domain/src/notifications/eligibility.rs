@@ -55,8 +55,10 @@ impl Notifications {
         let objects = self.objects(user, causes).await?;
         let authors = objects.posts.values().map(|post| &post.author_id);
         let writers = objects.comments.values().map(|comment| &comment.user_id);
-        let actors = causes.iter().filter_map(|cause| cause.actor.as_ref());
-        let people: Vec<&UserId> = actors.chain(authors).chain(writers).collect();
+        let actors: BTreeSet<&UserId> =
+            causes.iter().filter_map(|cause| cause.actor.as_ref()).collect();
+        let others: Vec<UserId> = actors.iter().copied().cloned().collect();
+        let people: Vec<&UserId> = actors.into_iter().chain(authors).chain(writers).collect();
         let mut groups: Vec<&GroupId> =
             objects.posts.values().filter_map(|post| post.group_id.as_ref()).collect();
         groups.extend(causes.iter().filter_map(|cause| match &cause.about {
@@ -64,11 +66,18 @@ impl Notifications {
             _ => None,
         }));
         let viewer = Caller::user(user.clone());
-        let access = self.context.viewer_relations(Some(&viewer), people, groups).await?;
+        let access = self.context.viewer_relations(Some(&viewer), people, groups);
+        let mutes = self.context.core().mutes_among(user, &others).get();
+        let (access, mutes) = futures::future::try_join(access, mutes).await?;
+        let now = self.context.now();
+        let mutes = mutes.into_iter().flatten().filter(|mute| mute.is_in_force(now));
+        let muted: BTreeSet<UserId> = mutes.map(|mute| mute.muted_id).collect();
         let is_here = access.visible_user(user).is_some();
         let eligibility = |cause: &Cause| Eligibility {
             actor: is_here
-                && cause.actor.as_ref().is_none_or(|actor| may_hear_of(&access, user, actor)),
+                && cause.actor.as_ref().is_none_or(|actor| {
+                    !muted.contains(actor) && may_hear_of(&access, user, actor)
+                }),
             about: is_here && objects.are_visible(&access, cause),
         };
         Ok(causes.iter().map(eligibility).collect())
@@ -111,7 +120,8 @@ impl Notifications {
     }
 }
 
-/// Returns whether the user may and wants to hear of the actor.
+/// Returns whether the user may and wants to hear of the actor, by the relations of the two and the
+/// settings of the user's follow.
 fn may_hear_of(access: &ViewerRelations, user: &UserId, actor: &UserId) -> bool {
     let edge = access.follow_of(actor);
     user != actor

@@ -25,6 +25,7 @@ mod media;
 mod messages;
 mod milestones;
 mod moderation;
+mod mutes;
 mod notifications;
 mod offers;
 mod posts;

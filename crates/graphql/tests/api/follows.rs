@@ -94,6 +94,40 @@ async fn an_update_of_a_follow_keeps_absent_fields() {
     assert_eq!(silent["updateFollow"], expected);
 }
 
+/// R49
+#[tokio::test]
+async fn anyone_can_be_muted_and_listed() {
+    let api = ApiTown::of(["ana", "bo", "cleo"]).await;
+    api.town.follow("ana", "bo").await;
+    let until = api.town.now().plus_ms(3_600_000).to_string();
+    let mute = format!(
+        r#"mutation {{ muteUser(userId: "cleo", until: "{until}", requestId: "1")
+            {{ userId until user {{ nickname }} createdAt }} }}"#
+    );
+    let muted = api.run("ana", &mute).await["muteUser"].take();
+    assert_eq!((&muted["userId"], &muted["user"]["nickname"]), (&json!("cleo"), &json!("cleo")));
+    assert_eq!((&muted["until"], &muted["createdAt"]), (&json!(until), &json!(api.town.now())));
+    let forever = r#"mutation { muteUser(userId: "bo") { until } }"#;
+    assert_eq!(api.run("ana", forever).await["muteUser"]["until"], Value::Null);
+    let list = "{ listMuted { items { userId until } } listFollowing { items { muted } } }";
+    let seen = api.run("ana", list).await;
+    assert_eq!(fields(&seen["listMuted"], "userId"), ["bo", "cleo"]);
+    assert_eq!(seen["listFollowing"]["items"][0]["muted"], true);
+    // The muted user sees no difference.
+    let theirs = "{ listMuted { items { userId } } listFollowers { items { muted } } }";
+    let theirs = api.run("bo", theirs).await;
+    assert_eq!(theirs["listMuted"]["items"], json!([]));
+    assert_eq!(theirs["listFollowers"]["items"][0]["muted"], false);
+    let unmute = r#"mutation { unmuteUser(userId: "bo") { userId } }"#;
+    assert_eq!(api.run("ana", unmute).await["unmuteUser"]["userId"], "bo");
+    assert_eq!(api.error_code("ana", unmute).await, "NOT_FOUND");
+    let past = r#"mutation { muteUser(userId: "bo", until: "2001-01-01T00:00:00Z") { until } }"#;
+    assert_eq!(api.error_code("ana", past).await, "BAD_REQUEST");
+    let seen = api.run("ana", list).await;
+    assert_eq!(fields(&seen["listMuted"], "userId"), ["cleo"]);
+    assert_eq!(seen["listFollowing"]["items"][0]["muted"], false);
+}
+
 #[tokio::test]
 async fn blocking_ends_follows_and_can_be_undone() {
     let api = ApiTown::of(["ana", "bo"]).await;

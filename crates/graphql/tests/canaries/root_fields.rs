@@ -67,6 +67,7 @@ pub(crate) const QUERIES: &[RootField] = &[
     ("listOffers", "tag: \"town\"", 0),
     ("searchByTag", "tag: \"town\"", 0),
     ("searchByTag", "tag: \"town\", entity: {kind}", 0),
+    ("listMuted", "", 0),
     ("listNotifications", "", 0),
     ("unreadNotificationCount", "", 0),
     ("getPromotion", "subjectId: {actor}", 0),

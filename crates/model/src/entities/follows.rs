@@ -1,6 +1,6 @@
-//! Follows and blocks.
+//! Follows, blocks and mutes.
 
-use crate::{Fields, FollowStatus, Nickname, Shard, Time, UserId};
+use crate::{Expiry, Fields, FollowStatus, Nickname, Shard, Time, UserId};
 
 /// A user follows another, or has asked to.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
@@ -14,7 +14,7 @@ pub struct Follow {
     pub followee_nickname: Nickname,
     /// Active, or waiting for the followee's consent.
     pub status: FollowStatus,
-    /// The followee's activities stay out of the follower's feed.
+    /// A mute without end that an earlier version stored here; now it is a [`Mute`], which replaces this.
     pub muted: bool,
     /// The time from which feeds may rely on it: not before the followee's newest activity at that
     /// time.
@@ -49,6 +49,40 @@ pub struct Block {
     pub blocker_id: UserId,
     pub blocked_id: UserId,
     pub created_at: Time,
+}
+
+/// A user hides another from their home feed and notifications.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct Mute {
+    pub muter_id: UserId,
+    pub muted_id: UserId,
+    /// The time at which it ends; `None` if it does not.
+    pub until: Option<Time>,
+    pub created_at: Time,
+    /// The second after its end.
+    pub ttl: Option<Expiry>,
+}
+
+impl Mute {
+    pub fn new(muter: &UserId, muted: &UserId, until: Option<Time>, now: Time) -> Self {
+        Self {
+            muter_id: muter.clone(),
+            muted_id: muted.clone(),
+            until,
+            created_at: now,
+            ttl: until.map(Expiry::at),
+        }
+    }
+
+    /// Returns the mute that an earlier version stored in a follow.
+    pub fn of_follow(edge: &Follow) -> Self {
+        Self::new(&edge.follower_id, &edge.followee_id, None, edge.created_at)
+    }
+
+    pub fn is_in_force(&self, now: Time) -> bool {
+        self.until.is_none_or(|until| now < until)
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::cast::{ANA, BO, CLEO, DAN, POST, POSTED_AT};
 use super::{read, read_all};
 use crate::entities::{
     ApiKey, Block, Credential, Device, EmailLock, Follow, HandleLock, Idempotency, Identity,
-    Invitation, Media, NickLock, Session, User, UserCounter,
+    Invitation, Media, Mute, NickLock, Session, User, UserCounter,
 };
 use crate::{
     ActorType, Expiry, FollowStatus, Role, Secret, Shard, Shards, Tier, UserCount, UserStatus,
@@ -195,6 +195,12 @@ pub fn block() -> Block {
         blocked_id: read(DAN),
         created_at: read("2025-01-27T18:05:31.760Z"),
     }
+}
+
+/// Ana does not want to hear of Dan for a week.
+pub fn mute() -> Mute {
+    let until = read("2025-02-03T18:07:12.480Z");
+    Mute::new(&read(ANA), &read(DAN), Some(until), read("2025-01-27T18:07:12.480Z"))
 }
 
 /// The key of a program that posts for Ana.

@@ -258,6 +258,30 @@ async fn blocked_and_muted_users_cause_no_notifications() {
     assert_eq!(mine, ["ana comment eve", "ana like eve"]);
 }
 
+/// R49: a mute of anyone keeps notifications from being written, and hides those that are there, until
+/// it ends.
+#[tokio::test]
+async fn muted_strangers_cause_no_notifications_until_the_mute_ends() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let post = town.post("ana", "hello").await;
+    let (ana, bo) = (town.caller("ana"), town.id("bo"));
+    let notifications = Notifications::new(town.context().clone());
+    let unread = async || notifications.unread(&ana).await.unwrap();
+    town.comment("bo", &post.id, "before").await;
+    town.settle().await;
+    assert_eq!(unread().await, 1);
+    let end = town.now().plus_ms(HOUR_MS);
+    town.mutes().mute(&ana, &bo, Some(end), None).await.unwrap();
+    assert_eq!(unread().await, 0);
+    town.comment("bo", &post.id, "meanwhile").await;
+    town.comment("cleo", &post.id, "well said").await;
+    town.settle().await;
+    assert_eq!(unread().await, 1, "of cleo");
+    town.advance_ms(HOUR_MS);
+    assert_eq!(unread().await, 2, "the one that was written before the mute is shown again");
+    assert_eq!(stored(&town).await.len(), 2);
+}
+
 /// R38: hidden content causes no notification until it is shown, and deleted content removes its
 /// notifications.
 #[tokio::test]

@@ -31,6 +31,8 @@ pub(super) fn to_people(card: &str, found: Candidates, random: &mut SmallRng) ->
         "Accept" => UserAction::Accept(found.follower),
         "Reject" => UserAction::Reject(found.follower),
         "Mute" => UserAction::Mute(found.followed, random.random()),
+        "MuteUser" => UserAction::MuteUser(found.other),
+        "UnmuteUser" => UserAction::UnmuteUser(found.followed),
         "Block" => UserAction::Block(found.other),
         _ => UserAction::Unblock(found.blocked),
     }

@@ -12,6 +12,8 @@ const CARDS: &[(usize, &str)] = &[
     (3, "Accept"),
     (1, "Reject"),
     (2, "Mute"),
+    (2, "MuteUser"),
+    (1, "UnmuteUser"),
     (2, "Block"),
     (3, "Unblock"),
     (3, "CreateGroup"),

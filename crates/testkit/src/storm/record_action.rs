@@ -26,7 +26,7 @@ pub(crate) fn record_action(
             model.disturbed.insert((me.clone(), other.clone()));
             model.disturbed.insert((other.clone(), me.clone()));
         }
-        UserAction::Mute(other, _) => {
+        UserAction::Mute(other, _) | UserAction::MuteUser(other) => {
             model.disturbed.insert((other.clone(), me.clone()));
         }
         UserAction::Unblock(other) => {

@@ -230,6 +230,7 @@ impl Reader<'_> {
         self.list("keys", async |page| accounts.keys(caller, &page).await).await;
         self.list("requests", async |page| town.follows().requests(caller, &page).await).await;
         self.list("blocked", async |page| town.blocks().list(caller, &page).await).await;
+        self.list("muted", async |page| town.mutes().list(caller, &page).await).await;
         self.list("mine", async |page| town.groups().mine(caller, &page).await).await;
     }
 

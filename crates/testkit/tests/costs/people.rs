@@ -45,6 +45,17 @@ pub(crate) async fn record(book: &mut CostBook) {
         scene.record(blocks.unblock(&me, &scene.town.id(BO), request.as_ref())).await;
     })
     .await;
+    book.mutation("muteUser", &[], async |scene| {
+        let (mutes, me, request) = (scene.town.mutes(), scene.ana(), scene.request());
+        scene.record(mutes.mute(&me, &scene.town.id(BO), None, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("unmuteUser", &[], async |scene| {
+        scene.town.mute(ANA, BO).await;
+        let (mutes, me, request) = (scene.town.mutes(), scene.ana(), scene.request());
+        scene.record(mutes.unmute(&me, &scene.town.id(BO), request.as_ref())).await;
+    })
+    .await;
     // Muting changes the circle, the other setting does not.
     book.mutation("updateFollow", &[share("mutes", 1.0)], async |scene| {
         let (follows, me, user, request) = parts(scene).await;

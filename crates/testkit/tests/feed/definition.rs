@@ -64,6 +64,47 @@ async fn muted_users_are_in_no_feed() {
     assert!(home(&town, "ana").await.is_empty());
 }
 
+/// R49: also a user who is not followed, in groups and in what others share, and until the end of the mute.
+#[tokio::test]
+async fn muted_strangers_are_in_no_feed_until_the_mute_ends() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let runners = town.create_group("cleo", "runners").await;
+    for member in ["ana", "bo"] {
+        town.join(member, &runners).await;
+    }
+    town.follow("ana", "cleo").await;
+    let post = town.post("bo", "by bo").await;
+    town.post_into("bo", &runners, "to the group").await;
+    town.share("cleo", &post.id).await;
+    let before = home(&town, "ana").await;
+    assert_eq!(before.len(), 2);
+    let theirs = home(&town, "bo").await;
+    let (ana, bo, end) = (town.caller("ana"), town.id("bo"), town.now().plus_ms(90_000));
+    town.mutes().mute(&ana, &bo, Some(end), None).await.unwrap();
+    assert!(home(&town, "ana").await.is_empty());
+    assert_eq!(home(&town, "bo").await, theirs, "the muted user sees no difference");
+    town.advance_ms(89_999);
+    assert!(home(&town, "ana").await.is_empty());
+    town.advance_ms(1);
+    assert_eq!(home(&town, "ana").await, before);
+    town.mute("ana", "bo").await;
+    assert!(home(&town, "ana").await.is_empty());
+    town.mutes().unmute(&ana, &bo, None).await.unwrap();
+    assert_eq!(home(&town, "ana").await, before);
+}
+
+/// R49: a mute that an earlier version stored in the follow is in force.
+#[tokio::test]
+async fn mutes_of_earlier_versions_hide_posts() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    town.post("bo", "by bo").await;
+    town.mute_in_follow("ana", "bo").await;
+    assert!(home(&town, "ana").await.is_empty());
+    town.mutes().unmute(&town.caller("ana"), &town.id("bo"), None).await.unwrap();
+    assert_eq!(home(&town, "ana").await.len(), 1);
+}
+
 #[tokio::test]
 async fn blocks_and_suspensions_hide_users_also_in_groups() {
     let town = Town::of(["ana", "bo", "cleo", "mo"]).await;

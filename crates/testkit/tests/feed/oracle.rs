@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use roundtable_domain::FeedEntry;
 use roundtable_model::entities::{
-    Activity, Block, Comment, FeedHorizon, Follow, Goal, Group, GroupMember, Post, Share, Task,
-    User,
+    Activity, Block, Comment, FeedHorizon, Follow, Goal, Group, GroupMember, Mute, Post, Share,
+    Task, User,
 };
 use roundtable_model::table::{Item, Scan, Table};
 use roundtable_model::{
@@ -23,6 +23,7 @@ pub(crate) struct Facts {
     pub(crate) people: HashMap<UserId, User>,
     pub(crate) follows: HashMap<(UserId, UserId), Follow>,
     pub(crate) blocks: HashSet<(UserId, UserId)>,
+    pub(crate) mutes: HashSet<(UserId, UserId)>,
     pub(crate) groups: HashMap<GroupId, Group>,
     pub(crate) members: HashMap<(GroupId, UserId), GroupMember>,
     pub(crate) posts: HashMap<PostId, Post>,
@@ -68,6 +69,9 @@ impl Facts {
         } else if kind == Block::SHAPE.name {
             let Block { blocker_id, blocked_id, .. } = read(item);
             self.blocks.insert((blocker_id, blocked_id));
+        } else if kind == Mute::SHAPE.name {
+            let Mute { muter_id, muted_id, .. } = read(item);
+            self.mutes.insert((muter_id, muted_id));
         } else if kind == Group::SHAPE.name {
             let group: Group = read(item);
             self.groups.insert(group.id.clone(), group);
@@ -150,8 +154,9 @@ impl Facts {
     }
 
     fn mutes(&self, reader: &UserId, other: &UserId) -> bool {
-        let edge = self.follows.get(&(reader.clone(), other.clone()));
-        edge.is_some_and(|edge| edge.muted)
+        let ends = (reader.clone(), other.clone());
+        // An earlier version stored mutes in follows.
+        self.mutes.contains(&ends) || self.follows.get(&ends).is_some_and(|edge| edge.muted)
     }
 
     pub(crate) fn is_member(&self, group: &GroupId, user: &UserId) -> bool {

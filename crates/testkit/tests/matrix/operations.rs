@@ -49,7 +49,7 @@ pub(crate) async fn answer(
     let (service, _) = operation.split_once('.').unwrap();
     let answer = match service {
         "accounts" => question.account().await,
-        "follows" | "blocks" => question.people().await,
+        "follows" | "blocks" | "mutes" => question.people().await,
         "groups" => question.groups().await,
         "moderation" => question.moderation().await,
         "webhooks" => {
@@ -331,8 +331,15 @@ impl Question<'_> {
             ("blocks.list", Some(caller)) => {
                 lists(town.blocks().list(caller, &page).await, |user| user.id == id)
             }
+            ("mutes.list", Some(caller)) => {
+                lists(town.mutes().list(caller, &page).await, |mute| mute.muted_id == id)
+            }
+            ("mutes.among", Some(caller)) => {
+                shows(town.mutes().among(caller, &[id]).await, |mutes| mutes[0].is_some())
+            }
             (
-                "follows.requests" | "follows.followed_by" | "follows.followed" | "blocks.list",
+                "follows.requests" | "follows.followed_by" | "follows.followed" | "blocks.list"
+                | "mutes.list" | "mutes.among",
                 None,
             ) => "-",
             _ => self.unknown(),

@@ -325,6 +325,7 @@ impl Stage {
         for name in ["ana", "pia"] {
             town.block(name, "bex").await;
         }
+        town.mute("ana", "tia").await;
         for name in ["sue", "sid"] {
             town.accounts().suspend(&mo, &town.id(name), "rude", None).await.unwrap();
         }

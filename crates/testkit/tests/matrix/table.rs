@@ -282,6 +282,7 @@ profile                  | follows.followed                                     
 profile                  | follows.follow                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 profile                  | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 profile                  | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
+profile                  | mutes.mute                                                           | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 profile                  | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
 profile                  | accounts.set_roles accounts.login_attempts                           | -    403  403  403  403  403  403  403  403  ok   403
 profile                  | accounts.delete_account                                              | -    ok   400  400  400  400  400  400  400  400  403
@@ -301,11 +302,14 @@ private profile          | follows.followed                                     
 private profile          | follows.follow                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 private profile          | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 private profile          | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
+private profile          | mutes.mute                                                           | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 request                  | follows.requests                                                     | -    ok   no   no   no   no   no   no   no   no   403
 request                  | follows.among                                                        | no   ok   no   no   no   no   no   no   no   no   no
 request                  | follows.accept follows.reject                                        | -    ok   404  404  404  404  404  404  404  404  403
 blocked person           | blocks.list                                                          | -    ok   no   no   no   no   no   no   no   no   403
 blocked person           | blocks.unblock                                                       | -    ok   404  404  404  404  404  404  404  404  403
+muted person             | mutes.list mutes.among                                               | -    ok   no   no   no   no   no   no   no   no   403
+muted person             | mutes.unmute                                                         | -    ok   404  404  404  404  404  404  404  404  403
 
 suspended profile        | accounts.user accounts.people accounts.by_nickname                   | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended profile        | accounts.by_username accounts.by_handle accounts.counts              | no   ok   no   no   no   no   no   no   ok   ok   no
@@ -318,6 +322,7 @@ suspended profile        | follows.followed                                     
 suspended profile        | follows.follow                                                       | -    403  404    404 404  404  404  404  404  404  403
 suspended profile        | follows.unfollow                                                     | -    403  ok   404  404  404  404  404  404  404  403
 suspended profile        | blocks.block                                                         | -    403  404  404  404  404  404  404  404  404  403
+suspended profile        | mutes.mute                                                           | -    403  404  404  404  404  404  404  404  404  403
 suspended profile        | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
 suspended profile        | accounts.set_roles                                                   | -    403  403  403  403  403  403  403  403  ok   403
 
@@ -331,6 +336,7 @@ deleted profile          | follows.followed_by                                  
 deleted profile          | follows.followed                                                     | -    no   no   no   no   no   no   no   no   no   no
 deleted profile          | follows.follow                                                       | -    401  404    404  404  404  404  404  404    404    403
 deleted profile          | blocks.block                                                         | -    401  404  404  404  404  404  404  404  404  403
+deleted profile          | mutes.mute                                                           | -    401  404  404  404  404  404  404  404  404  403
 deleted profile          | accounts.suspend accounts.unsuspend                                  | -    401  403  403  403  403  403  403  404  404  403
 deleted profile          | accounts.set_roles                                                   | -    401  403  403  403  403  403  403  403  404  403
 

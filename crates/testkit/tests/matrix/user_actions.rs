@@ -19,7 +19,7 @@ macro_rules! variants {
 }
 
 variants! {
-    Follow Unfollow Accept Reject Mute Block Unblock
+    Follow Unfollow Accept Reject Mute MuteUser UnmuteUser Block Unblock
     CreateGroup UpdateGroup DeleteGroup Join Leave Invite Approve Remove SetRole
     Post EditPost DeletePost Like Unlike Share Unshare
     Comment EditComment DeleteComment LikeComment UnlikeComment
@@ -30,7 +30,7 @@ variants! {
 /// The user that a row concerns.
 pub(crate) fn person(object: &str) -> UserId {
     let name = match object {
-        "request" => "tia",
+        "request" | "muted person" => "tia",
         "blocked person" => "bex",
         "moderator" => "moe",
         "comment below one's post" => "tom",
@@ -45,7 +45,7 @@ pub(crate) fn person(object: &str) -> UserId {
 pub(crate) fn act(stage: &Stage, operation: &str, object: &str) -> Option<UserAction> {
     let (service, _) = operation.split_once('.').unwrap();
     match service {
-        "follows" | "blocks" | "accounts" => on_people(operation, object),
+        "follows" | "blocks" | "mutes" | "accounts" => on_people(operation, object),
         "groups" => on_groups(stage, operation, object),
         _ => on_content(stage, operation, object),
     }
@@ -59,6 +59,8 @@ fn on_people(operation: &str, object: &str) -> Option<UserAction> {
         "follows.accept" => UserAction::Accept(person),
         "follows.reject" => UserAction::Reject(person),
         "follows.update" => UserAction::Mute(person, true),
+        "mutes.mute" => UserAction::MuteUser(person),
+        "mutes.unmute" => UserAction::UnmuteUser(person),
         "blocks.block" => UserAction::Block(person),
         "blocks.unblock" => UserAction::Unblock(person),
         "accounts.update_profile" if object == "taken name" => {

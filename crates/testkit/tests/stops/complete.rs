@@ -32,7 +32,7 @@ const READS: &str = "
     likes.by likes.has_liked likes.of live.subscribe live.next media.awaiting_owner media.url
     media.urls messages.list messages.live messages.messages messages.next milestones.get
     milestones.list milestones.milestones milestones.timeline moderation.audit moderation.case moderation.cases
-    moderation.queue moderation.reports
+    moderation.queue moderation.reports mutes.among mutes.list
     notifications.list notifications.live notifications.next notifications.by_ids
     notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
     posts.counters posts.global posts.viewer_states posts.on_day posts.popular posts.post posts.posts

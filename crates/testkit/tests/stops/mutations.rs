@@ -226,6 +226,8 @@ pub(crate) fn user_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         (&pia, UserAction::Accept(id("cleo"))),
         (&pia, UserAction::Reject(id("cleo"))),
         (&ana, UserAction::Mute(id("bo"), true)),
+        (&ana, UserAction::MuteUser(id("cleo"))),
+        (&ana, UserAction::UnmuteUser(id("pia"))),
         (&ana, UserAction::Block(id("bo"))),
         (&cleo, UserAction::Unblock(id("mo"))),
         (&cleo, UserAction::CreateGroup { name: String::from("cooks"), private: false }),

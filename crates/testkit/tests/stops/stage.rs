@@ -97,6 +97,7 @@ impl Stage {
         town.follow("bo", "ana").await;
         town.follow("cleo", "pia").await;
         town.block("cleo", "mo").await;
+        town.mute("ana", "pia").await;
         let (group, private_group) = (
             town.create_group("ana", "runners").await,
             town.create_private_group("ana", "readers").await,
