@@ -66,7 +66,7 @@ impl Context {
         let logins = store.create_table(LoginAttempts::SHAPE.definition(&names.logins)).await?;
         let ops = store.create_table(Ops::SHAPE.definition(&names.ops)).await?;
         let (core, logins, ops) = (Core::on(core), LoginAttempts::on(logins), Ops::on(ops));
-        let rate_limiter = RateLimiter::new(Arc::clone(&clock), &settings.rates);
+        let rate_limiter = RateLimiter::new(Arc::clone(&clock), &settings);
         let passwords = PasswordHasher::new(&settings.login, &entropy);
         let feed_policy = RwLock::new(settings.feed.policy);
         let shared = SharedParts {

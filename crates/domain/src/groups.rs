@@ -5,6 +5,7 @@ mod access;
 mod departure;
 mod input;
 mod membership;
+mod ownership;
 mod reads;
 mod roles;
 mod tags;
@@ -17,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Permission, Relations, require};
 use crate::account::active_account_check;
-use crate::circle::raise_circle_version;
 use crate::idempotency::RemovedEntity;
 use crate::rooms::{group_room, new_room_writes};
 use crate::{Caller, Context, refusals};
@@ -70,6 +70,7 @@ impl Groups {
             .run(async |me, attempt| {
                 let (group, owner) = self.new_group(&me.id, &new);
                 let now = group.created_at;
+                let circle = self.circle_of_new_owner(&me).await?;
                 let counter =
                     GroupCounter { group_id: group.id.clone(), count: 1, updated_at: now };
                 attempt
@@ -78,7 +79,7 @@ impl Groups {
                     .with("group", group.create())
                     .with("member", owner.create())
                     .with("members", counter.create())
-                    .with("circle", raise_circle_version(&me.id, 0, now))
+                    .with("circle", circle)
                     .with_all(
                         "tag",
                         tags::reference_writes(&self.context, None, Some(&group)).await?,

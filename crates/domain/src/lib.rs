@@ -112,7 +112,7 @@ pub use settings::{
     FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, InvitationSettings, LikeMode,
     LoginSettings, MediaSettings, ModerationMode, NotificationSettings, PromotionSettings,
     QuestSettings, RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount,
-    ShardSettings, TableNames, WebhookSettings,
+    ShardSettings, TableNames, TierLimits, TierOverrides, TierSettings, WebhookSettings,
 };
 pub use shares::{ShareError, ShareState, Shares};
 pub use statistics::{Statistics, StatisticsError, Totals};

@@ -46,10 +46,6 @@ refusals! {
         UploadExpired: Conflict = "this upload is complete or has expired; create a new one",
         NotUploaded: Conflict = "nothing has been uploaded yet; send the file first",
         DeclarationMismatch: BadRequest = "the file differs from its declaration; create a new upload",
-        QuotaExceeded: QuotaExceeded = "your files and pending uploads take all the space that you may use; \
-            delete posts with files, or wait until uploads that you did not complete expire",
-        TooManyUploads: QuotaExceeded = "too many of your uploads are pending; complete them, or wait \
-            until they expire",
         StorageFull: StorageFull = "the server has no space for files at the moment; try again later",
         StoreUnavailable: Internal = "the media store failed",
     }
@@ -200,7 +196,7 @@ impl MediaFiles {
     }
 
     fn limits_of(&self, user: &User) -> UploadLimits {
-        UploadLimits::of(&self.context.settings().media, user)
+        UploadLimits(self.context.settings().limits_of(user.tier))
     }
 
     fn random<const N: usize>(&self) -> String {

@@ -198,8 +198,9 @@ impl Context {
         &'a self,
         caller: &'a Caller,
     ) -> Result<Mutation<'a>, ServiceError> {
-        self.rate_limiter().write(&caller.user_id)?;
+        self.rate_limiter().check_write(&caller.user_id)?;
         let account = Arc::new(self.authorize_read(caller).await?);
+        self.rate_limiter().write(&account.id, account.tier)?;
         Ok(Mutation { context: self, caller, account })
     }
 

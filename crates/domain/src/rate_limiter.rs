@@ -7,10 +7,10 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use roundtable_model::UserId;
+use roundtable_model::{Tier, UserId};
 use roundtable_model::table::Clock;
 
-use crate::{RateSettings, ServiceError};
+use crate::{RateSettings, ServiceError, Settings, TierLimits};
 
 const MINUTE_US: u64 = 60 * 1_000_000;
 const HOUR_US: u64 = 60 * MINUTE_US;
@@ -23,26 +23,63 @@ const KEYS_FEW: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     clock: Arc<dyn Clock>,
-    writes: TokenBuckets<UserId>,
+    writes: Vec<WriteRate>,
     sign_ups: TokenBuckets<IpAddr>,
 }
 
+/// The writes of the users of one tier.
+#[derive(Debug)]
+struct WriteRate {
+    tier: Tier,
+    per_minute: u32,
+    buckets: TokenBuckets<UserId>,
+}
+
+impl WriteRate {
+    fn of(limits: &TierLimits) -> Self {
+        let TierLimits { tier, writes_burst, writes_per_minute: per_minute, .. } = *limits;
+        let rate = BucketRate::new(writes_burst, per_minute, MINUTE_US);
+        Self { tier, per_minute, buckets: TokenBuckets::new(rate) }
+    }
+
+    fn refusal(&self, EmptyBucket { retry_after_seconds }: EmptyBucket) -> ServiceError {
+        let Self { tier, per_minute, .. } = *self;
+        ServiceError::TooManyWrites { tier, per_minute, retry_after_seconds }
+    }
+}
+
 impl RateLimiter {
-    pub(crate) fn new(clock: Arc<dyn Clock>, settings: &RateSettings) -> Self {
-        let writes = BucketRate::new(settings.writes_burst, settings.writes_per_minute, MINUTE_US);
-        let sign_ups =
-            BucketRate::new(settings.sign_ups_burst, settings.sign_ups_per_hour, HOUR_US);
-        Self { clock, writes: TokenBuckets::new(writes), sign_ups: TokenBuckets::new(sign_ups) }
+    pub(crate) fn new(clock: Arc<dyn Clock>, settings: &Settings) -> Self {
+        let RateSettings { sign_ups_burst, sign_ups_per_hour, .. } = settings.rates;
+        let sign_ups = BucketRate::new(sign_ups_burst, sign_ups_per_hour, HOUR_US);
+        let writes = Tier::ALL.iter().map(|tier| WriteRate::of(&settings.limits_of(*tier)));
+        Self { clock, writes: writes.collect(), sign_ups: TokenBuckets::new(sign_ups) }
+    }
+
+    /// Refuses a user who has written too much, before their tier is known: nothing needs to be read for
+    /// that. After a change of the tier, this may refuse for as long as one write of the former.
+    pub(crate) fn check_write(&self, user: &UserId) -> Result<(), ServiceError> {
+        let now_us = self.now_us();
+        self.writes.iter().try_for_each(|rate| {
+            rate.buckets.check(user, now_us).map_err(|empty| rate.refusal(empty))
+        })
     }
 
     /// Counts a user's write, or refuses it.
-    pub(crate) fn write(&self, user: &UserId) -> Result<(), ServiceError> {
-        self.writes.take(user, self.now_us())
+    pub(crate) fn write(&self, user: &UserId, tier: Tier) -> Result<(), ServiceError> {
+        let now_us = self.now_us();
+        let mut of_tier = self.writes.iter().filter(|rate| rate.tier == tier);
+        of_tier.try_for_each(|rate| {
+            rate.buckets.take(user, now_us).map_err(|empty| rate.refusal(empty))
+        })
     }
 
     /// Counts a sign-up from an address, or refuses it.
     pub(crate) fn sign_up(&self, address: IpAddr) -> Result<(), ServiceError> {
-        self.sign_ups.take(&network(address), self.now_us())
+        let taken = self.sign_ups.take(&network(address), self.now_us());
+        taken.map_err(|EmptyBucket { retry_after_seconds }| ServiceError::RateLimited {
+            retry_after_seconds,
+        })
     }
 
     fn now_us(&self) -> u64 {
@@ -77,6 +114,12 @@ impl BucketRate {
     }
 }
 
+/// A bucket without a token.
+#[derive(Clone, Copy, Debug)]
+struct EmptyBucket {
+    retry_after_seconds: u64,
+}
+
 /// One bucket per key, stored as the time at which it will be full. A full bucket is not stored: it
 /// equals one that was never used.
 #[derive(Debug)]
@@ -100,23 +143,34 @@ impl<K: Hash + Eq + Clone> TokenBuckets<K> {
         }
     }
 
-    fn take(&self, key: &K, now_us: u64) -> Result<(), ServiceError> {
-        let BucketRate { each_us, all_us } = self.rate;
-        let latest = now_us.saturating_add(all_us);
+    /// Returns whether there is a token.
+    fn check(&self, key: &K, now_us: u64) -> Result<(), EmptyBucket> {
+        self.next(&mut self.table.lock(), key, now_us).map(drop)
+    }
+
+    fn take(&self, key: &K, now_us: u64) -> Result<(), EmptyBucket> {
         let mut table = self.table.lock();
-        // A clock that stepped back must not lock a caller out for longer than a bucket takes to fill.
-        let full_at = table.full_at_us.get(key).map_or(now_us, |at| (*at).clamp(now_us, latest));
-        let next = full_at.saturating_add(each_us);
-        if next > latest {
-            if let Some(at) = table.full_at_us.get_mut(key) {
-                *at = full_at;
-            }
-            let retry_after_seconds = (next - latest).div_ceil(1_000_000).max(1);
-            return Err(ServiceError::RateLimited { retry_after_seconds });
-        }
+        let next = self.next(&mut table, key, now_us)?;
         table.evict_idle(now_us);
         table.full_at_us.insert(key.clone(), next);
         Ok(())
+    }
+
+    /// Returns the time at which the bucket will be full once a token has been taken.
+    fn next(&self, table: &mut BucketTable<K>, key: &K, now_us: u64) -> Result<u64, EmptyBucket> {
+        let BucketRate { each_us, all_us } = self.rate;
+        let latest = now_us.saturating_add(all_us);
+        // A clock that stepped back must not lock a caller out for longer than a bucket takes to fill.
+        let full_at = table.full_at_us.get(key).map_or(now_us, |at| (*at).clamp(now_us, latest));
+        let next = full_at.saturating_add(each_us);
+        if next <= latest {
+            return Ok(next);
+        }
+        if let Some(at) = table.full_at_us.get_mut(key) {
+            *at = full_at;
+        }
+        let retry_after_seconds = (next - latest).div_ceil(1_000_000).max(1);
+        Err(EmptyBucket { retry_after_seconds })
     }
 }
 
@@ -148,11 +202,8 @@ mod tests {
         TokenBuckets::new(BucketRate::new(burst, per_minute, MINUTE_US))
     }
 
-    fn retry_after(refused: Result<(), ServiceError>) -> u64 {
-        match refused {
-            Err(ServiceError::RateLimited { retry_after_seconds }) => retry_after_seconds,
-            other => panic!("{other:?}"),
-        }
+    fn retry_after(refused: Result<(), EmptyBucket>) -> u64 {
+        refused.unwrap_err().retry_after_seconds
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Errors common to all services.
 
-use roundtable_model::{Error, InvalidValue, table};
+use roundtable_model::{Error, InvalidValue, Tier, table};
 
 use crate::{Code, Refusal};
 
@@ -26,6 +26,13 @@ pub enum ServiceError {
     IdempotencyMismatch,
     #[error("too many requests; try again in {retry_after_seconds} seconds")]
     RateLimited { retry_after_seconds: u64 },
+    #[error(
+        "too many changes: the tier `{tier}` allows {per_minute} a minute; try again in {retry_after_seconds} \
+         seconds"
+    )]
+    TooManyWrites { tier: Tier, per_minute: u32, retry_after_seconds: u64 },
+    #[error("the tier `{tier}` allows at most {max} {limit}; {advice}")]
+    TierLimitReached { tier: Tier, max: u64, limit: &'static str, advice: &'static str },
     /// Concurrent changes to the same items kept winning.
     #[error("too many concurrent changes; try again")]
     Busy,
@@ -83,8 +90,10 @@ impl Refusal for ServiceError {
             }
             Self::IdempotencyMismatch => Code::IdempotencyMismatch,
             Self::RateLimited { .. }
+            | Self::TooManyWrites { .. }
             | Self::Throttled
             | Self::Store(Error::Table(table::Error::ReadPoolFull)) => Code::RateLimited,
+            Self::TierLimitReached { .. } => Code::QuotaExceeded,
             Self::Busy => Code::Conflict,
             Self::OutcomeUnknown { .. } => Code::OutcomeUnknown,
             Self::Store(Error::Table(table::Error::ReadBudget { .. })) => Code::TooComplex,

@@ -1,11 +1,13 @@
 //! Settings of an installation. Everything has a default; a file may override any of it.
 
 mod media;
+mod tiers;
 
 use roundtable_model::{Core, LoginAttempts, Ops, QuestDifficulty, Secret, Shards};
 use serde::{Deserialize, Deserializer};
 
 pub use self::media::{MediaSettings, S3Settings};
+pub use self::tiers::{TierLimits, TierOverrides, TierSettings};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -24,6 +26,7 @@ pub struct Settings {
     pub notifications: NotificationSettings,
     pub rates: RateSettings,
     pub media: MediaSettings,
+    pub tiers: TierSettings,
     pub webhooks: WebhookSettings,
     /// Days a session stays valid without being used.
     pub session_days: u64,
@@ -269,6 +272,7 @@ impl Default for Settings {
             notifications: NotificationSettings::default(),
             rates: RateSettings::default(),
             media: MediaSettings::default(),
+            tiers: TierSettings::default(),
             webhooks: WebhookSettings::default(),
             session_days: 30,
             timeline_days: 365,

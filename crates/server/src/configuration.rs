@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use roundtable_domain::limits::UPLOAD_GRACE;
 use roundtable_domain::{MediaSettings, Settings};
 use roundtable_media::{OPEN_BUCKET, OpenBucket};
+use roundtable_model::Tier;
 use serde::Deserialize;
 
 use crate::client_key::CLIENT_SHARE;
@@ -180,7 +181,8 @@ impl Configuration {
             let problem = "`certificate` and `key` must be set together";
             return Err(ConfigurationError::conflict("http.tls", problem));
         }
-        check_media(&self.settings.media)
+        check_media(&self.settings.media)?;
+        check_tiers(&self.settings)
     }
 }
 
@@ -201,6 +203,21 @@ fn check_media(media: &MediaSettings) -> Result<(), ConfigurationError> {
             UPLOAD_GRACE.as_secs()
         );
         return Err(ConfigurationError::conflict("media.transfer-seconds", problem));
+    }
+    Ok(())
+}
+
+/// Rejects a tier whose users cannot have the largest file that they may upload.
+fn check_tiers(settings: &Settings) -> Result<(), ConfigurationError> {
+    for (tier, key) in
+        [(Tier::Free, "tiers.free.account-bytes-max"), (Tier::Pro, "tiers.pro.account-bytes-max")]
+    {
+        let limits = settings.limits_of(tier);
+        if limits.account_bytes_max < limits.image_bytes_max.max(limits.video_bytes_max) {
+            let problem = "expected room for the largest file of the tier: raise it to its \
+                           `image-bytes-max` and `video-bytes-max` or more";
+            return Err(ConfigurationError::conflict(key, problem));
+        }
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use roundtable_domain::{
 };
 use roundtable_model::{
     ActivityVerb, CommentId, GroupId, GroupRole, ModerationStatus, Nickname, ObjectType, PostId,
-    RequestId, Role, UserId, Visibility,
+    RequestId, Role, Tier, UserId, Visibility,
 };
 
 use crate::Town;
@@ -56,6 +56,8 @@ pub enum UserAction {
     Suspend(UserId),
     Unsuspend(UserId),
     SetRoles(UserId, Vec<Role>),
+    SetTier(UserId, Tier),
+    SetVerified(UserId, bool),
     DeleteAccount(Nickname),
 }
 
@@ -122,6 +124,8 @@ named! {
     Suspend "accounts.suspend"
     Unsuspend "accounts.unsuspend"
     SetRoles "accounts.set_roles"
+    SetTier "accounts.set_tier"
+    SetVerified "accounts.set_verified"
     DeleteAccount "accounts.delete_account"
 }
 
@@ -396,6 +400,12 @@ impl Town {
             UserAction::Unsuspend(user) => reduce(accounts.unsuspend(caller, user, request).await),
             UserAction::SetRoles(user, roles) => {
                 reduce(accounts.set_roles(caller, user, roles, request).await)
+            }
+            UserAction::SetTier(user, tier) => {
+                reduce(accounts.set_tier(caller, user, *tier, request).await)
+            }
+            UserAction::SetVerified(user, is_verified) => {
+                reduce(accounts.set_verified(caller, user, *is_verified, request).await)
             }
             UserAction::DeleteAccount(nickname) => {
                 let caller = caller.clone().with_password_at(self.now());

@@ -7,7 +7,7 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{LoginAttempt, User};
 use roundtable_model::table::{Check, Condition, Update, essential};
 use roundtable_model::{
-    Email, InvalidValue, Json, LoginKey, LoginName, Nickname, RequestId, Role, UserId, UserStatus,
+    Email, InvalidValue, Json, LoginKey, LoginName, Nickname, RequestId, Role, Tier, UserId, UserStatus,
     rekey,
 };
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,14 @@ use crate::{Caller, Context, Page, PageInput, ServiceError, audit};
 #[derive(Debug, Serialize, Deserialize)]
 struct StaffActionOutcome {
     user: UserId,
+}
+
+/// A field of a profile that only staff may set.
+#[derive(Clone, Copy, Debug)]
+struct UserMark {
+    permission: Permission,
+    /// The name of the operation, also in the audit log.
+    action: &'static str,
 }
 
 /// A caller with the staff roles that both the token and the stored profile grant.
@@ -137,6 +145,62 @@ impl Accounts {
                 let after = self.modified(&before, |user| user.roles.clone_from(&roles));
                 let detail = role_change(&before, &after)?;
                 self.write_decision(&staff, "setUserRoles", &before, after, detail, attempt).await
+            })
+            .await
+            .map(|user| staff.shown(user))
+    }
+
+    /// Sets a user's tier, whose limits apply from the next request on.
+    pub async fn set_tier(
+        &self,
+        caller: &Caller,
+        user: &UserId,
+        tier: Tier,
+        request: Option<&RequestId>,
+    ) -> Result<User, AccountError> {
+        let set = UserMark { permission: Permission::SetTier, action: "setUserTier" };
+        let (of, change) = (|user: &User| user.tier, |user: &mut User| user.tier = tier);
+        self.set_mark(caller, user, request, set, tier, (of, change)).await
+    }
+
+    /// Sets or removes the mark that a user is who they say.
+    pub async fn set_verified(
+        &self,
+        caller: &Caller,
+        user: &UserId,
+        is_verified: bool,
+        request: Option<&RequestId>,
+    ) -> Result<User, AccountError> {
+        let set = UserMark { permission: Permission::VerifyUser, action: "setUserVerified" };
+        let of = |user: &User| user.is_verified;
+        let change = |user: &mut User| user.is_verified = is_verified;
+        self.set_mark(caller, user, request, set, is_verified, (of, change)).await
+    }
+
+    /// Sets one field of a profile that only staff may set, unless it has the value.
+    async fn set_mark<T: Copy + PartialEq + Serialize + Send + Sync>(
+        &self,
+        caller: &Caller,
+        user: &UserId,
+        request: Option<&RequestId>,
+        UserMark { permission, action }: UserMark,
+        value: T,
+        (of, change): (impl Fn(&User) -> T + Send + Sync, impl Fn(&mut User) + Send + Sync),
+    ) -> Result<User, AccountError> {
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(permission)?;
+        mutation
+            .once(action, &(user, value), request)?
+            .replay(async |outcome: StaffActionOutcome| self.load_user(&outcome.user).await)
+            .run(async |_, attempt| {
+                let before = self.load_user(user).await?;
+                if of(&before) == value {
+                    let outcome = StaffActionOutcome { user: before.id.clone() };
+                    return attempt.unchanged(outcome, before).await;
+                }
+                let after = self.modified(&before, &change);
+                let detail = value_change(of(&before), value)?;
+                self.write_decision(&staff, action, &before, after, detail, attempt).await
             })
             .await
             .map(|user| staff.shown(user))
@@ -276,7 +340,12 @@ fn normalized_roles(roles: &[Role]) -> Vec<Role> {
 }
 
 fn role_change(before: &User, after: &User) -> Result<Json, ServiceError> {
-    let change = Json::encode(&serde_json::json!({ "from": before.roles, "to": after.roles }));
+    value_change(&before.roles, &after.roles)
+}
+
+/// The detail of an audit entry about a changed value.
+fn value_change<T: Serialize>(from: T, to: T) -> Result<Json, ServiceError> {
+    let change = Json::encode(&serde_json::json!({ "from": from, "to": to }));
     change.map_err(|invalid| ServiceError::Internal(invalid.to_string()))
 }
 

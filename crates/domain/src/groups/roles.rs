@@ -71,9 +71,9 @@ impl Groups {
     ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
         // A suspended account could not run the group. One that is deleted concurrently hands it
         // over.
-        if self.context.active_account(&successor.user_id).await?.is_none() {
-            return Err(GroupError::NoSuchMember);
-        }
+        let account = self.context.active_account(&successor.user_id).await?;
+        let account = account.ok_or(GroupError::NoSuchMember)?;
+        let circle = self.circle_of_new_owner(&account).await?;
         let after = GroupMember { role: GroupRole::Owner, ..successor.clone() };
         let former = GroupMember { role: GroupRole::Admin, ..owner.clone() };
         attempt
@@ -81,6 +81,7 @@ impl Groups {
             .with("group", writes::set_owner(group, &successor.user_id, self.context.now()))
             .with("owner", writes::update_membership(owner, &former))
             .with("member", writes::update_membership(&successor, &after))
+            .with("circle", circle)
             .finish(MembershipOutcome::of(&after), after)
             .await
     }

@@ -4,43 +4,27 @@
 //! more than the limit. The stream releases them (`streams/counters.rs`): a completed upload is no
 //! longer pending, and one that was refused, has expired or was deleted, by any writer, takes no bytes.
 
-use roundtable_model::entities::{Upload, User, UserCounter};
+use roundtable_model::entities::{Upload, UserCounter};
 use roundtable_model::{InvalidValue, Patch, UserCount};
 
 use super::MediaError;
 use super::kind::MediaKind;
 use crate::account::SINGLE_SHARD;
 use crate::circle::change_count;
-use crate::settings::MediaSettings;
-use crate::{Context, ServiceError};
+use crate::{Context, ServiceError, TierLimits};
 
-/// The limits on the uploads of one user.
+/// The limits on the uploads of one user, by the user's tier.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_field_names, reason = "they have the names of the settings")]
-pub(super) struct UploadLimits {
-    image_bytes_max: u64,
-    video_bytes_max: u64,
-    account_bytes_max: u64,
-    account_uploads_max: u64,
-}
+pub(super) struct UploadLimits(pub(super) TierLimits);
 
 impl UploadLimits {
-    /// Looks up the limits of a user; the only place that does. They are the same for all users.
-    pub(super) const fn of(settings: &MediaSettings, _user: &User) -> Self {
-        Self {
-            image_bytes_max: settings.image_bytes_max,
-            video_bytes_max: settings.video_bytes_max,
-            account_bytes_max: settings.account_bytes_max,
-            account_uploads_max: settings.account_uploads_max,
-        }
-    }
-
     pub(super) fn check_size(&self, kind: MediaKind, bytes: u64) -> Result<(), ServiceError> {
-        let max = if kind.is_image { self.image_bytes_max } else { self.video_bytes_max };
+        let TierLimits { tier, image_bytes_max, video_bytes_max, .. } = self.0;
+        let max = if kind.is_image { image_bytes_max } else { video_bytes_max };
         if (1..=max).contains(&bytes) {
             return Ok(());
         }
-        let found = format!("{bytes} bytes, maximum {max}");
+        let found = format!("{bytes} bytes, maximum {max} for the tier `{tier}`");
         Err(ServiceError::bad_input(
             "bytes",
             InvalidValue::new("a non-empty file within the size limit", found),
@@ -74,8 +58,21 @@ impl UploadLimits {
             let fits = UserCounter::COUNT.absent().or(UserCounter::COUNT.at_most(&used_max));
             Some(change.when(fits))
         };
-        let pending = charge(UserCount::PendingUploads, 1, self.account_uploads_max);
-        let bytes = charge(UserCount::MediaBytes, bytes, self.account_bytes_max);
-        Ok([bytes.ok_or(MediaError::QuotaExceeded)?, pending.ok_or(MediaError::TooManyUploads)?])
+        let TierLimits { tier, account_bytes_max, account_uploads_max, .. } = self.0;
+        let pending = charge(UserCount::PendingUploads, 1, account_uploads_max);
+        let bytes = charge(UserCount::MediaBytes, bytes, account_bytes_max);
+        let no_space = || ServiceError::TierLimitReached {
+            tier,
+            max: account_bytes_max,
+            limit: "bytes of files and pending uploads",
+            advice: "delete posts with files, or wait until uploads that you did not complete expire",
+        };
+        let too_many = || ServiceError::TierLimitReached {
+            tier,
+            max: account_uploads_max,
+            limit: "pending uploads",
+            advice: "complete them, or wait until they expire",
+        };
+        Ok([bytes.ok_or_else(no_space)?, pending.ok_or_else(too_many)?])
     }
 }

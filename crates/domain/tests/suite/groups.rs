@@ -7,7 +7,8 @@ use roundtable_domain::{
 use roundtable_model::entities::TagRef;
 use roundtable_model::table::BatchWrite;
 use roundtable_model::{
-    Entity, EntityKind, GroupId, GroupRole, MemberStatus, RequestId, Shard, Shards, Tag,
+    Entity, EntityKind, GroupId, GroupRole, MemberStatus, RequestId, Role, Shard, Shards, Tag,
+    Tier,
 };
 use roundtable_testkit::Town;
 
@@ -216,4 +217,41 @@ async fn futures_are_send() {
     moves(blocks.block(&ana, &bo, None));
     moves(blocks.unblock(&ana, &bo, None));
     moves(blocks.list(&ana, &first));
+}
+
+/// R50: the tier decides how many groups a user owns, created or taken over; deleted ones do not count.
+#[tokio::test]
+async fn the_tier_decides_how_many_groups_a_user_owns() {
+    let mut settings = Town::settings();
+    settings.tiers.free.groups_owned_max = Some(2);
+    settings.tiers.pro.groups_owned_max = Some(3);
+    let town = Town::with(settings, ["ana", "bo", "ada"]).await;
+    let (groups, ana) = (town.groups(), town.caller("ana"));
+    let create = async || groups.create(&ana, NewGroup::named("more"), None).await;
+    let first = town.create_group("ana", "runners").await;
+    let joined = town.create_group("bo", "readers").await;
+    town.join("ana", &joined).await;
+    town.create_group("ana", "cooks").await;
+    let refused = create().await.unwrap_err();
+    assert_eq!(refused.code(), Code::QuotaExceeded);
+    let text = "the tier `free` allows at most 2 groups of one owner";
+    assert!(refused.to_string().starts_with(text), "{refused}");
+    let hand_over = async |to: &str, group: &GroupId| {
+        let (from, to) = if to == "ana" { ("bo", "ana") } else { ("ana", "bo") };
+        let role = GroupRole::Owner;
+        groups.set_role(&town.caller(from), group, &town.id(to), role, None).await
+    };
+    let refused = hand_over("ana", &joined).await.unwrap_err();
+    assert_eq!(refused.code(), Code::QuotaExceeded);
+    town.join("bo", &first).await;
+    hand_over("bo", &first).await.unwrap();
+    hand_over("ana", &joined).await.unwrap();
+    groups.delete(&ana, &joined, None).await.unwrap();
+    create().await.unwrap();
+    assert_eq!(create().await.unwrap_err().code(), Code::QuotaExceeded);
+    let ada = town.staff("ada", Role::Admin);
+    town.accounts().set_tier(&ada, &ana.user_id, Tier::Pro, None).await.unwrap();
+    create().await.unwrap();
+    let refused = create().await.unwrap_err().to_string();
+    assert!(refused.contains("the tier `pro` allows at most 3 groups"), "{refused}");
 }

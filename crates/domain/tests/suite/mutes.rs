@@ -42,7 +42,7 @@ async fn a_stranger_is_muted_until_a_time() {
     assert_eq!(listed(&town, "ana", 20).await, ["cleo"]);
     let ended = town.mutes().unmute(&town.caller("ana"), &town.id("bo"), None).await;
     assert!(matches!(ended, Err(MuteError::NotMuted)), "it has ended");
-    assert!(listed(&town, "bo", 20).await.is_empty(), "nobody sees the mutes of others");
+    assert!(listed(&town, "bo", 20).await.is_empty(), "only their owner sees mutes");
 }
 
 /// R49: muting again replaces the end.

@@ -9,7 +9,7 @@ use roundtable_graphql_macros::{fields, input};
 use roundtable_interface::ApiError;
 use roundtable_model::{
     ApiKeyId, Date, Email, Handle, InvalidValue, InviteCode, Nickname, RequestId, Role, Secret,
-    Tag, Time, UserId,
+    Tag, Tier, Time, UserId,
 };
 
 use super::{ApiKey, AuthPayload, Invitation};

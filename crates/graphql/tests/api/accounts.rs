@@ -139,6 +139,22 @@ async fn an_api_key_shows_its_secret_once() {
     assert_eq!(api.run("ana", list).await["listApiKeys"]["items"], json!([]));
 }
 
+/// R50
+#[tokio::test]
+async fn admins_set_tiers_and_verify_users() {
+    let api = ApiTown::of(["ana"]).await;
+    api.town.add_user("ada", |user| user.roles = vec![Role::User, Role::Admin]).await;
+    let ada = api.staff("ada", Role::Admin);
+    let tier = r#"mutation { setUserTier(userId: "ana", tier: pro, requestId: "1") { tier } }"#;
+    let verify = r#"mutation { setUserVerified(userId: "ana", isVerified: true) { isVerified } }"#;
+    for document in [tier, verify] {
+        assert_eq!(api.error_code("ana", document).await, "FORBIDDEN");
+        api.run_as(ada.clone(), document).await;
+    }
+    let seen = api.run_as(None, r#"{ getUser(id: "ana") { tier isVerified } }"#).await;
+    assert_eq!(seen["getUser"], json!({ "tier": "pro", "isVerified": true }));
+}
+
 /// R5: invitations, failed logins and webhooks are for admins only.
 #[tokio::test]
 async fn admins_manage_invitations_login_attempts_and_webhooks() {

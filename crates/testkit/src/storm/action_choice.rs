@@ -3,7 +3,7 @@
 use rand::Rng;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
-use roundtable_model::{CommentId, GroupId, GroupRole, ModerationStatus, PostId, Role, UserId};
+use roundtable_model::{CommentId, GroupId, GroupRole, ModerationStatus, PostId, Role, Tier, UserId};
 
 use crate::UserAction;
 
@@ -61,6 +61,9 @@ pub(super) fn to_accounts(card: &str, found: Candidates, random: &mut SmallRng) 
         "Rename" => UserAction::Rename(format!("n{}", random.random::<u16>()).parse().unwrap()),
         "Suspend" => UserAction::Suspend(found.other),
         "Unsuspend" => UserAction::Unsuspend(found.suspended),
+        "SetTier" if random.random() => UserAction::SetTier(found.other, Tier::Pro),
+        "SetTier" => UserAction::SetTier(found.other, Tier::Free),
+        "SetVerified" => UserAction::SetVerified(found.other, random.random()),
         _ if random.random() => {
             UserAction::SetRoles(found.other, vec![Role::User, Role::Moderator])
         }

@@ -47,6 +47,8 @@ const CARDS: &[(usize, &str)] = &[
     (1, "Suspend"),
     (2, "Unsuspend"),
     (1, "SetRoles"),
+    (1, "SetTier"),
+    (1, "SetVerified"),
     (4, "SetGoal"),
     (2, "RenameGoal"),
     (3, "ReachGoal"),
@@ -85,6 +87,8 @@ pub(crate) const OF_STAFF: &[&str] = &[
     "Unsuspend",
     "Unsuspend",
     "SetRoles",
+    "SetTier",
+    "SetVerified",
     "DeleteQuest",
     "CloseOffer",
 ];

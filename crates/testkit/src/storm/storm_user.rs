@@ -303,7 +303,8 @@ impl StormUser {
             "DeleteGroup" | "Join" | "Leave" | "Invite" | "Approve" | "Remove" | "SetRole" => {
                 to_groups(card, found, random)
             }
-            "TurnPrivate" | "Rename" | "Suspend" | "Unsuspend" | "SetRoles" => {
+            "TurnPrivate" | "Rename" | "Suspend" | "Unsuspend" | "SetRoles" | "SetTier"
+            | "SetVerified" => {
                 Some(to_accounts(card, found, random))
             }
             _ => to_content(card, found, random),

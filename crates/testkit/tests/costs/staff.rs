@@ -2,7 +2,7 @@
 
 use roundtable_domain::{NewPromotion, Promotions, Webhooks};
 use roundtable_model::entities::DeadLetter;
-use roundtable_model::{Entity, PromotionReason, Role, samples};
+use roundtable_model::{Entity, PromotionReason, Role, Tier, samples};
 
 use crate::book::CostBook;
 use crate::expression::at_least_one;
@@ -28,6 +28,18 @@ pub(crate) async fn record(book: &mut CostBook) {
         let (bo, roles, request) =
             (scene.town.id(BO), [Role::User, Role::Moderator], scene.request());
         scene.record(accounts.set_roles(&admin, &bo, &roles, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("setUserTier", &[], async |scene| {
+        let (accounts, admin) = (scene.town.accounts(), scene.admin().await);
+        let (bo, request) = (scene.town.id(BO), scene.request());
+        scene.record(accounts.set_tier(&admin, &bo, Tier::Pro, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("setUserVerified", &[], async |scene| {
+        let (accounts, admin) = (scene.town.accounts(), scene.admin().await);
+        let (bo, request) = (scene.town.id(BO), scene.request());
+        scene.record(accounts.set_verified(&admin, &bo, true, request.as_ref())).await;
     })
     .await;
     book.mutation("suspendUser", &[], async |scene| {

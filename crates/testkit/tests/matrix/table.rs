@@ -285,6 +285,7 @@ profile                  | blocks.block                                         
 profile                  | mutes.mute                                                           | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 profile                  | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
 profile                  | accounts.set_roles accounts.login_attempts                           | -    403  403  403  403  403  403  403  403  ok   403
+profile                  | accounts.set_tier accounts.set_verified                              | -    403  403  403  403  403  403  403  403  ok   403
 profile                  | accounts.delete_account                                              | -    ok   400  400  400  400  400  400  400  400  403
 profile                  | accounts.keys                                                        | -    ok   no   no   no   no   no   no   no   no   403
 profile                  | accounts.revoke_key                                                  | -    ok   404  404  404  404  404  404  404  404  403
@@ -325,6 +326,7 @@ suspended profile        | blocks.block                                         
 suspended profile        | mutes.mute                                                           | -    403  404  404  404  404  404  404  404  404  403
 suspended profile        | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
 suspended profile        | accounts.set_roles                                                   | -    403  403  403  403  403  403  403  403  ok   403
+suspended profile        | accounts.set_tier accounts.set_verified                              | -    403  403  403  403  403  403  403  403  ok   403
 
 deleted profile          | accounts.user accounts.people accounts.by_nickname                   | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | accounts.by_username accounts.by_handle accounts.counts              | no   no   no   no   no   no   no   no   no   no   no
@@ -339,6 +341,7 @@ deleted profile          | blocks.block                                         
 deleted profile          | mutes.mute                                                           | -    401  404  404  404  404  404  404  404  404  403
 deleted profile          | accounts.suspend accounts.unsuspend                                  | -    401  403  403  403  403  403  403  404  404  403
 deleted profile          | accounts.set_roles                                                   | -    401  403  403  403  403  403  403  403  404  403
+deleted profile          | accounts.set_tier accounts.set_verified                              | -    401  403  403  403  403  403  403  403  404  403
 
 moderator                | accounts.suspend accounts.set_roles                                  | -    403  403  403  403  403  403  403  403  ok   403
 

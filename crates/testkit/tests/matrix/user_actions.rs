@@ -1,6 +1,6 @@
 //! The user action of a row.
 
-use roundtable_model::{GroupId, GroupRole, ModerationStatus, Role, UserId, Visibility};
+use roundtable_model::{GroupId, GroupRole, ModerationStatus, Role, Tier, UserId, Visibility};
 use roundtable_testkit::UserAction;
 
 use super::stage::{Stage, owner};
@@ -24,7 +24,7 @@ variants! {
     Post EditPost DeletePost Like Unlike Share Unshare
     Comment EditComment DeleteComment LikeComment UnlikeComment
     PostActivity Report ReportComment Moderate ModerateComment
-    Rename TurnPrivate Suspend Unsuspend SetRoles DeleteAccount
+    Rename TurnPrivate Suspend Unsuspend SetRoles SetTier SetVerified DeleteAccount
 }
 
 /// The user that a row concerns.
@@ -70,6 +70,8 @@ fn on_people(operation: &str, object: &str) -> Option<UserAction> {
         "accounts.suspend" => UserAction::Suspend(person),
         "accounts.unsuspend" => UserAction::Unsuspend(person),
         "accounts.set_roles" => UserAction::SetRoles(person, vec![Role::User, Role::Moderator]),
+        "accounts.set_tier" => UserAction::SetTier(person, Tier::Pro),
+        "accounts.set_verified" => UserAction::SetVerified(person, true),
         "accounts.delete_account" if object != "old sign-in" => {
             UserAction::DeleteAccount(owner(object).parse().unwrap())
         }

@@ -5,7 +5,7 @@ use roundtable_domain::{
 };
 use roundtable_model::{
     ActorId, ApiKeyId, Email, GroupId, GroupRole, ModerationStatus, PostId, PromotionReason,
-    RequestId, Role, Secret, SessionId, UserId, Visibility,
+    RequestId, Role, Secret, SessionId, Tier, UserId, Visibility,
 };
 use roundtable_testkit::{ActionOutcome, Town, UserAction};
 
@@ -295,6 +295,8 @@ pub(crate) fn account_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         (&mo, UserAction::Suspend(town.id("bo"))),
         (&mo, UserAction::Unsuspend(town.id("sid"))),
         (&ada, UserAction::SetRoles(town.id("bo"), vec![Role::User, Role::Moderator])),
+        (&ada, UserAction::SetTier(town.id("bo"), Tier::Pro)),
+        (&ada, UserAction::SetVerified(town.id("bo"), true)),
         (&ana, UserAction::DeleteAccount("ana".parse().unwrap())),
     ];
     let mut mutations = from_actions(acts);

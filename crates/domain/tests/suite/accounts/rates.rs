@@ -6,6 +6,7 @@ use roundtable_domain::{AccountError, SignedInUser};
 use roundtable_domain::{
     Code, Edit, PageInput, ProfileChange, RateSettings, ServiceError, Settings,
 };
+use roundtable_model::{Role, Tier};
 use roundtable_testkit::Town;
 
 use super::code;
@@ -28,7 +29,8 @@ async fn a_hundred_writes_at_once_pass() {
         write(&town, "ana").await.unwrap();
     }
     let refused = write(&town, "ana").await.unwrap_err();
-    let retry = ServiceError::RateLimited { retry_after_seconds: 1 };
+    let (tier, per_minute, retry_after_seconds) = (Tier::Free, 600, 1);
+    let retry = ServiceError::TooManyWrites { tier, per_minute, retry_after_seconds };
     assert_eq!(refused.to_string(), retry.to_string());
     assert_eq!(code(write(&town, "ana").await), Code::RateLimited);
     write(&town, "bo").await.unwrap();
@@ -40,6 +42,31 @@ async fn a_hundred_writes_at_once_pass() {
         write(&town, "ana").await.unwrap();
     }
     assert_eq!(code(write(&town, "ana").await), Code::RateLimited);
+}
+
+/// R50: each tier has its own rate, and the refusal names both.
+#[tokio::test]
+async fn the_tier_decides_how_much_a_user_may_write() {
+    let town = town(["ana", "bo", "ada"]).await;
+    let ada = town.staff("ada", Role::Admin);
+    town.accounts().set_tier(&ada, &town.id("ana"), Tier::Pro, None).await.unwrap();
+    for name in ["ana", "bo"] {
+        for _ in 0..200 {
+            write(&town, name).await.unwrap();
+        }
+    }
+    let refused = write(&town, "bo").await.unwrap_err().to_string();
+    assert!(refused.contains("tier `free` allows 600 a minute"), "{refused}");
+    for _ in 0..200 {
+        write(&town, "ana").await.unwrap();
+    }
+    let refused = write(&town, "ana").await.unwrap_err().to_string();
+    assert!(refused.contains("tier `pro` allows 1200 a minute"), "{refused}");
+    town.accounts().set_tier(&ada, &town.id("bo"), Tier::Pro, None).await.unwrap();
+    town.advance_ms(100);
+    for _ in 0..200 {
+        write(&town, "bo").await.unwrap();
+    }
 }
 
 #[tokio::test]

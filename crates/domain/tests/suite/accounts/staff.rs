@@ -3,7 +3,7 @@
 use roundtable_domain::{
     AccountError, Accounts, Caller, Code, PAGE_ITEMS, PageInput, Refusal, Roles,
 };
-use roundtable_model::{Role, Secret, UserStatus};
+use roundtable_model::{Role, Secret, Tier, UserStatus};
 use roundtable_testkit::Town;
 
 use super::{code, items, request};
@@ -108,6 +108,39 @@ async fn a_repeated_suspension_has_the_effect_of_one() {
     let other = accounts.suspend(&moderator, &ana, "other", Some(&once)).await;
     assert_eq!(code(other), Code::IdempotencyMismatch);
     assert_eq!(audit(&town).await.len(), 2);
+}
+
+/// R50: tier and verification are set by admins, audited, and shown to every viewer.
+#[tokio::test]
+async fn admins_set_tiers_and_verify_users() {
+    let (town, moderator, admin) = staffed().await;
+    let (accounts, ana) = (town.accounts(), town.id("ana"));
+    for caller in [&moderator, &town.caller("ana")] {
+        let tier = accounts.set_tier(caller, &ana, Tier::Pro, None).await;
+        assert_eq!(code(tier), Code::Forbidden);
+        assert_eq!(code(accounts.set_verified(caller, &ana, true, None).await), Code::Forbidden);
+    }
+    let once = request("tier");
+    let set = accounts.set_tier(&admin, &ana, Tier::Pro, Some(&once)).await.unwrap();
+    assert_eq!((set.tier, set.is_verified), (Tier::Pro, false));
+    accounts.set_tier(&admin, &ana, Tier::Pro, None).await.unwrap();
+    let verified = accounts.set_verified(&admin, &ana, true, None).await.unwrap();
+    assert_eq!((verified.tier, verified.is_verified), (Tier::Pro, true));
+    let seen = accounts.user(None, &ana).await.unwrap().unwrap();
+    assert_eq!((seen.tier, seen.is_verified), (Tier::Pro, true));
+    accounts.set_tier(&admin, &ana, Tier::Free, None).await.unwrap();
+    let again = accounts.set_tier(&admin, &ana, Tier::Pro, Some(&once)).await.unwrap();
+    assert_eq!(again.tier, Tier::Free, "as it is now");
+    accounts.set_verified(&admin, &ana, false, None).await.unwrap();
+    let mut entries = audit(&town).await;
+    entries.sort();
+    let expected = [
+        r#"root setUserTier ana {"from":"free","to":"pro"}"#,
+        r#"root setUserTier ana {"from":"pro","to":"free"}"#,
+        r#"root setUserVerified ana {"from":false,"to":true}"#,
+        r#"root setUserVerified ana {"from":true,"to":false}"#,
+    ];
+    assert_eq!(entries, expected);
 }
 
 #[tokio::test]

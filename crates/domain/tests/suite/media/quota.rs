@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 use roundtable_conformance::Reference;
 use roundtable_domain::{Code, MediaError, NewUpload, Refusal, Settings};
-use roundtable_model::Entity;
+use roundtable_model::{Entity, Tier};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_testkit::{Town, UserAction, YieldingBackend};
 
@@ -47,11 +47,35 @@ async fn a_user_gets_tickets_for_no_more_than_the_quota() {
     assert_eq!(charged(&town, "ana").await, [3 * PNG_BYTES, 0]);
     let tiny = NewUpload { bytes: 1, ..png() };
     let refused = media.create_upload(&ana, &tiny, None).await.unwrap_err();
-    assert!(matches!(refused, MediaError::QuotaExceeded), "{refused:?}");
+    let text = format!("the tier `free` allows at most {} bytes of files", 3 * PNG_BYTES);
+    assert!(refused.to_string().starts_with(&text), "{refused}");
     assert_eq!(refused.code(), Code::QuotaExceeded);
     assert_eq!(refused.code().as_str(), "QUOTA_EXCEEDED");
     announced(&town, "bo", &png()).await;
     assert_eq!(town.rows("USER#ana", "UPLOAD#").await.len(), 3, "nothing of it is kept");
+}
+
+/// R50: a tier has quotas of its own, and the refusal names the limit and the tier.
+#[tokio::test]
+async fn the_tier_decides_how_much_a_user_may_upload() {
+    let mut settings = small();
+    settings.tiers.pro.account_bytes_max = Some(4 * PNG_BYTES);
+    settings.tiers.pro.account_uploads_max = Some(10);
+    settings.tiers.pro.image_bytes_max = Some(PNG_BYTES);
+    settings.tiers.pro.video_bytes_max = Some(PNG_BYTES);
+    let town = Town::with(settings, []).await;
+    town.add_user("ana", |ana| ana.tier = Tier::Pro).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    for _ in 0..4 {
+        announced(&town, "ana", &png()).await;
+    }
+    let refused = media.create_upload(&ana, &png(), None).await.unwrap_err();
+    assert_eq!(refused.code(), Code::QuotaExceeded);
+    let text = format!("the tier `pro` allows at most {} bytes of files", 4 * PNG_BYTES);
+    assert!(refused.to_string().starts_with(&text), "{refused}");
+    let large = NewUpload { bytes: PNG_BYTES + 1, ..png() };
+    let refused = media.create_upload(&ana, &large, None).await.unwrap_err().to_string();
+    assert!(refused.contains("maximum 45 for the tier `pro`"), "{refused}");
 }
 
 #[tokio::test]
@@ -62,7 +86,8 @@ async fn a_user_has_a_limited_number_of_pending_uploads() {
     let first = town.send_picture("ana").await;
     announced(&town, "ana", &tiny).await;
     let refused = media.create_upload(&ana, &tiny, None).await.unwrap_err();
-    assert!(matches!(refused, MediaError::TooManyUploads), "{refused:?}");
+    let text = "the tier `free` allows at most 2 pending uploads";
+    assert!(refused.to_string().starts_with(text), "{refused}");
     assert_eq!(refused.code(), Code::QuotaExceeded);
     media.complete_upload(&ana, &first, None).await.unwrap();
     town.settle().await;
@@ -83,8 +108,10 @@ async fn concurrent_announcements_keep_the_quota() {
     let input = png();
     let answers = join_all((0..10).map(|_| media.create_upload(&ana, &input, None))).await;
     let accepted = answers.iter().filter(|answer| answer.is_ok()).count();
-    let refused =
-        answers.iter().filter(|answer| matches!(answer, Err(MediaError::QuotaExceeded))).count();
+    let is_refused = |answer: &&Result<_, MediaError>| {
+        answer.as_ref().is_err_and(|refused| refused.code() == Code::QuotaExceeded)
+    };
+    let refused = answers.iter().filter(is_refused).count();
     assert_eq!((accepted, refused), (3, 7), "{answers:?}");
     assert_eq!(charged(&town, "ana").await, [3 * PNG_BYTES, 3]);
 }
