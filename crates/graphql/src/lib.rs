@@ -8,6 +8,7 @@
 mod accounts;
 mod activities;
 mod assistance;
+mod audit;
 mod comments;
 mod connection;
 mod edits;

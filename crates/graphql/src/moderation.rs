@@ -7,6 +7,7 @@ use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
 use roundtable_model::{CaseId, CommentId, ModerationStatus, PostId, RequestId, entities};
 
+use crate::audit::{self, AuditEntry, Report};
 use crate::comments::Comment;
 use crate::connection::{Connection, PageArguments};
 use crate::node::node_id;
@@ -79,6 +80,23 @@ impl ModerationCase {
         Ok(only(Comment::load(context, &[key]).await?))
     }
 
+    async fn reports(
+        &self,
+        context: &RequestContext,
+        paging: PageArguments,
+    ) -> Result<Connection<Report>, ApiError> {
+        Connection::empty_if_hidden(audit::list_reports(context, &self.case.id, paging).await)
+    }
+
+    async fn history(
+        &self,
+        context: &RequestContext,
+        paging: PageArguments,
+    ) -> Result<Connection<AuditEntry>, ApiError> {
+        let subject = self.case.id.recast();
+        Connection::empty_if_hidden(audit::list_audit_of(context, &subject, paging).await)
+    }
+
     async fn decided_by(
         cases: &[Self],
         context: &RequestContext,
@@ -115,6 +133,15 @@ impl ModerationQueries {
         let list = format!("cases, {status:?}");
         let read = async |page: &_| moderation.queue(caller, status, page).await;
         paging.read(context, &list, read).await
+    }
+
+    async fn get_moderation_case(
+        context: &RequestContext,
+        id: CaseId,
+    ) -> Result<Option<ModerationCase>, ApiError> {
+        let caller = context.caller()?;
+        let found = context.services().moderation().cases(caller, &[id]).await?;
+        Ok(only(converted(found)))
     }
 
     async fn stats(context: &RequestContext) -> Result<Stats, ApiError> {

@@ -37,6 +37,7 @@ root!(
     Query: crate::accounts::AccountQueries,
     crate::activities::ActivityQueries,
     crate::assistance::AssistanceQueries,
+    crate::audit::AuditQueries,
     crate::comments::CommentQueries,
     crate::feeds::FeedQueries,
     crate::follows::FollowQueries,

@@ -259,8 +259,10 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
         main                    => "USER#{user_id}",                    "APIKEY#{id}";
     }
     /// An entry of the audit log.
-    Audit(created_at: Time, shard: Shard, id: AuditId) {
+    Audit(created_at: Time, shard: Shard, id: AuditId) + (actor?, subject) {
         main                    => "AUDIT#{created_at:day}[#{shard}]",  "{created_at}#{id}";
+        gsi1 if actor           => "USER#{actor}",                      "AUDIT#{created_at}#{id}";
+        gsi2                    => "AUDIT_OF#{subject}",                "{created_at}#{id}";
     }
 }
 access_patterns {
@@ -402,6 +404,8 @@ access_patterns {
     /// The outcome of a request.
     outcome(caller: RequestCaller, request: RequestId)  => main, "IDEMP#{caller}#{request}", "IDEMP", strong -> Idempotency;
     audit(days: Days, shards: Shards)            => main, "AUDIT#{days}[#{shards}]", all, desc -> Audit;
+    audit_by(actor: UserId)                      => gsi1, "USER#{actor}", begins "AUDIT#", desc -> Audit;
+    audit_of(subject: SubjectId)                 => gsi2, "AUDIT_OF#{subject}", all, desc -> Audit;
 }
 together {
     /// The user with this handle.
@@ -428,6 +432,7 @@ accepted {
     hot Activity.main, ActorHead.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
     hot Follow.gsi1 => "Followers have shards. Requests wait for one user to answer them, never a thousand a second.";
     hot Block.gsi1 => "A thousand users blocking the same user in one second are not expected.";
+    hot Audit.gsi1, Audit.gsi2 => "A decision is made by hand, and few are made about one user or object.";
     hot Mute.gsi1 => "A thousand users muting the same user in one second are not expected.";
     hot Offer.gsi3 => "Only the owner creates a company's offers.";
     hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; the number of shards is a setting, which can be raised at any time.";
@@ -439,6 +444,7 @@ accepted {
     unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can have a ttl.";
     unbounded TagRef.main => "Deleted with its object, and a popular tag has shards.";
     unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1, AssistHelper.gsi1, AssistMsg.gsi1, Company.gsi1 => "One user's actions, created by hand and read from the newest end; they are deleted with the account.";
+    unbounded Audit.gsi1, Audit.gsi2 => "The audit log is kept, and read from the newest end.";
     unbounded Post.gsi3 => "Only posts above the threshold, over shards, and only the top is read; the rest costs storage only.";
     unbounded Offer.gsi3 => "A company's offers, created by hand by its owner.";
     filter-after-limit quests_linked_to_goal.gsi1, quests_linked_to_task.gsi1 => "A user has few quests; reading on fills the page.";
@@ -458,6 +464,7 @@ accepted {
     unowned Audit.main => "The audit log is kept.";
     partial-owner Follow.gsi1 => "The account purge removes follows itself: followers in all shards, and requests.";
     partial-owner Message.gsi1 => "Every message is sent as listed.";
+    undeclared-owner Audit.main => "The audit log is kept, and carries only the actor's id, which leads to no profile once the account is gone.";
     undeclared-owner Task.main => "It goes with its goal, which belongs to the user.";
     undeclared-owner Milestone.main => "The purge of its goal lists it under the user.";
     undeclared-owner Post.main => "The purge of its group finds it through its activity; a post that waits for approval stays with its author.";

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Audit, Comment, ModerationCase, Report};
-use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId};
+use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId, SubjectId, UserId};
 
 use super::{ModeratedContent, Moderation, ModerationError, ModerationSubject};
 use crate::access::Permission;
@@ -99,6 +99,42 @@ impl Moderation {
             page,
             async |limit, after| {
                 self.context.core().audit(days, shards).limit(limit).after(after).page().await
+            },
+            async |entries| Ok(entries.into_iter().map(Some).collect()),
+        )
+        .await
+    }
+
+    /// Returns what a user did that is in the audit log, newest first.
+    pub async fn audit_by(
+        &self,
+        caller: &Caller,
+        actor: &UserId,
+        page: &PageInput,
+    ) -> Result<Page<Audit>, ModerationError> {
+        self.check_reader(caller, Permission::SeeAudit).await?;
+        fill_page(
+            page,
+            async |limit, after| {
+                self.context.core().audit_by(actor).limit(limit).after(after).page().await
+            },
+            async |entries| Ok(entries.into_iter().map(Some).collect()),
+        )
+        .await
+    }
+
+    /// Returns the audit log about one user or object, newest first.
+    pub async fn audit_of(
+        &self,
+        caller: &Caller,
+        subject: &SubjectId,
+        page: &PageInput,
+    ) -> Result<Page<Audit>, ModerationError> {
+        self.check_reader(caller, Permission::SeeAudit).await?;
+        fill_page(
+            page,
+            async |limit, after| {
+                self.context.core().audit_of(subject).limit(limit).after(after).page().await
             },
             async |entries| Ok(entries.into_iter().map(Some).collect()),
         )

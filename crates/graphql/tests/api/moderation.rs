@@ -45,6 +45,64 @@ async fn a_report_opens_a_case_and_a_decision_hides_the_post() {
     );
 }
 
+/// R56: a moderator reads a case with its reports and its history, and the audit log.
+#[tokio::test]
+async fn moderators_read_cases_reports_and_the_audit() {
+    let api = ApiTown::of(["ana", "bo", "cleo", "mo"]).await;
+    let mo = api.town.grant_role("mo", Role::Moderator).await;
+    let mo = || Some(mo.clone());
+    let post = api.town.post("ana", "buy this").await.id;
+    for (name, reason) in [("bo", "spam"), ("cleo", "rude")] {
+        let report = format!(
+            r#"mutation {{ reportPost(postId: "{post}", reason: "{reason}") {{
+                reports {{ items {{ reason }} }} history {{ items {{ action }} }} }} }}"#
+        );
+        let seen = api.run(name, &report).await["reportPost"].take();
+        let nothing = json!({"reports": {"items": []}, "history": {"items": []}});
+        assert_eq!(seen, nothing, "reporters do not see each other");
+    }
+    let moderate = format!(
+        r#"mutation {{ moderatePost(input: {{ postId: "{post}", status: REJECTED, reason: "spam" }}) {{ id }} }}"#
+    );
+    api.run_as(mo(), &moderate).await;
+    let entry = "action actorId actor { nickname } subjectId detail createdAt id";
+    let case = format!(
+        r#"{{ getModerationCase(id: "{post}") {{ id status post {{ content }}
+            reports {{ items {{ caseId userId user {{ nickname }} reason createdAt }} }}
+            history {{ items {{ {entry} }} }} }}
+            listReports(caseId: "{post}") {{ items {{ userId reason }} }} }}"#
+    );
+    let seen = api.run_as(mo(), &case).await;
+    let found = &seen["getModerationCase"];
+    assert_eq!((&found["id"], &found["status"]), (&json!(post), &json!("REJECTED")));
+    let reports = &found["reports"]["items"];
+    assert_eq!(reports[0]["user"]["nickname"], "bo");
+    assert_eq!((&reports[1]["reason"], &reports[1]["caseId"]), (&json!("rude"), &json!(post)));
+    let expected = json!([{"userId": "bo", "reason": "spam"}, {"userId": "cleo", "reason": "rude"}]);
+    assert_eq!(seen["listReports"]["items"], expected);
+    let history = found["history"]["items"].clone();
+    assert_eq!(history[0]["action"], "moderatePost");
+    assert_eq!((&history[0]["actorId"], &history[0]["actor"]["nickname"]), (&json!("mo"), &json!("mo")));
+    assert_eq!(history[0]["detail"], r#"{"from":"PENDING","reason":"spam","to":"REJECTED"}"#);
+    let audit = |filter: &str| format!("{{ listAudit{filter} {{ items {{ {entry} }} }} }}");
+    let today = format!("(day: \"{}\")", api.town.now().day());
+    let subject = format!("(subjectId: \"{post}\")");
+    for filter in ["", &today, "(actorId: \"mo\")", &subject] {
+        let listed = api.run_as(mo(), &audit(filter)).await["listAudit"]["items"].take();
+        assert_eq!(listed, history, "{filter}");
+        assert_eq!(api.error_code("bo", &audit(filter)).await, "FORBIDDEN", "{filter}");
+    }
+    for filter in ["(day: \"2001-01-01\")", "(actorId: \"ana\")", "(subjectId: \"ana\")"] {
+        let listed = api.run_as(mo(), &audit(filter)).await["listAudit"]["items"].take();
+        assert_eq!(listed, json!([]), "{filter}");
+    }
+    let both = audit("(actorId: \"mo\", subjectId: \"ana\")");
+    assert_eq!(api.error_code_as(mo(), &both).await, "BAD_REQUEST");
+    assert_eq!(api.error_code("bo", &case).await, "FORBIDDEN");
+    let missing = r#"{ getModerationCase(id: "zoe") { id } }"#;
+    assert_eq!(api.run_as(mo(), missing).await["getModerationCase"], Value::Null);
+}
+
 #[tokio::test]
 async fn accounts_are_suspended_and_restored() {
     let api = ApiTown::of(["ana", "bo", "mo"]).await;

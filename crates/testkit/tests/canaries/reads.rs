@@ -261,6 +261,18 @@ impl Reader<'_> {
         self.note("totals", statistics.totals(caller).await);
         self.note("operator", town.accounts().check_operator(caller).await);
         self.list("audit", async |page| moderation.audit(caller, None, None, &page).await).await;
+        for name in VIEWERS {
+            let id = town.id(name);
+            self.list(format!("audit by {name}"), async |page| {
+                moderation.audit_by(caller, &id, &page).await
+            })
+            .await;
+            let subject = town.id(name).into();
+            self.list(format!("audit of {name}"), async |page| {
+                moderation.audit_of(caller, &subject, &page).await
+            })
+            .await;
+        }
         let accounts = town.accounts();
         for name in VIEWERS.into_iter().chain(["tried"]) {
             let key = if name == "tried" { name.to_owned() } else { format!("mail-{name}") };

@@ -386,6 +386,13 @@ impl Question<'_> {
         if self.operation == "moderation.audit" {
             return lists(moderation.audit(caller, None, None, &page).await, |_| true);
         }
+        if self.operation == "moderation.audit_by" {
+            return lists(moderation.audit_by(caller, &town.id("mo"), &page).await, |_| true);
+        }
+        if self.operation == "moderation.audit_of" {
+            let sid = town.id("sid").into();
+            return lists(moderation.audit_of(caller, &sid, &page).await, |_| true);
+        }
         let comment = stage.comments.get(object).map(CaseId::from);
         let case = comment.unwrap_or_else(|| (&stage.posts[object]).into());
         match self.operation {

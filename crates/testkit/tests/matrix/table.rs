@@ -394,7 +394,7 @@ wrong password           | accounts.change_password accounts.change_email accoun
 old sign-in              | accounts.create_key accounts.delete_account                          | -    401  401  401  401  401  401  401  401  401  403
 wrong password           | accounts.confirm_password                                            | -    401  401  401  401  401  401  401  401  401  403
 own invitation           | accounts.register                                                    | 403  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
-audit                    | moderation.audit                                                     | -    403  403  403  403  403  403  403  ok   ok   403
+audit                    | moderation.audit moderation.audit_by moderation.audit_of             | -    403  403  403  403  403  403  403  ok   ok   403
 audit                    | statistics.totals                                                       | -    403  403  403  403  403  403  403  403  ok   403
 ";
 

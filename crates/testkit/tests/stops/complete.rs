@@ -31,7 +31,8 @@ const READS: &str = "
     groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
     likes.by likes.has_liked likes.of live.subscribe live.next media.awaiting_owner media.url
     media.urls messages.list messages.live messages.messages messages.next milestones.get
-    milestones.list milestones.milestones milestones.timeline moderation.audit moderation.case moderation.cases
+    milestones.list milestones.milestones milestones.timeline moderation.audit moderation.audit_by
+    moderation.audit_of moderation.case moderation.cases
     moderation.queue moderation.reports mutes.among mutes.list
     notifications.list notifications.live notifications.next notifications.by_ids
     notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by

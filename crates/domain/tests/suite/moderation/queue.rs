@@ -3,7 +3,10 @@
 use roundtable_domain::{
     ModerationMode, ModerationSubject, Page, PageInput, Settings, ShardCount, ShardSettings,
 };
-use roundtable_model::{CaseId, Day, ModerationStatus as Status, Role, Shards, UserStatus};
+use roundtable_model::entities::Audit;
+use roundtable_model::{
+    CaseId, Day, ModerationStatus as Status, Role, Shards, SubjectId, UserStatus,
+};
 use roundtable_testkit::Town;
 
 use super::{code, comment, comments, post, posts};
@@ -124,6 +127,43 @@ async fn the_audit_is_read_by_days() {
     let first = read(None, None, &PageInput { limit: Some(4), after: None }).await;
     let rest = read(None, None, &PageInput { limit: Some(4), after: first.next.clone() }).await;
     assert_eq!((first.items.len(), rest.items.len(), rest.next), (4, 2, None));
+}
+
+/// R56: the audit log is read by the user who acted, and by the user or object that was concerned.
+#[tokio::test]
+async fn the_audit_is_read_by_actor_and_by_subject() {
+    let town = sharded_town(ModerationMode::Off, ["ana", "bo", "mo", "mia"]).await;
+    let (first, second) = (post(&town, "ana", "one").await, post(&town, "ana", "two").await);
+    let (moderation, mo) = (town.moderation(), town.mo());
+    let mia = town.grant_role("mia", Role::Moderator).await;
+    for (caller, post, status) in [
+        (&mo, &first, Status::Rejected),
+        (&mia, &second, Status::Flagged),
+        (&mia, &first, Status::Approved),
+    ] {
+        moderation.moderate_post(caller, &post.id, status, None, None).await.unwrap();
+        town.advance_ms(1_000);
+    }
+    town.accounts().suspend(&mo, &town.id("bo"), "spam", None).await.unwrap();
+    let by = async |name: &str, limit| {
+        let page = PageInput { limit, after: None };
+        let found = moderation.audit_by(&mo, &town.id(name), &page).await.unwrap();
+        found.into_items().into_iter().map(|entry| entry.subject.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(by("mo", None).await, ["bo", first.id.to_string().as_str()]);
+    assert_eq!(by("mia", None).await, [first.id.to_string(), second.id.to_string()]);
+    assert_eq!(by("mia", Some(1)).await, [first.id.to_string()]);
+    assert!(by("ana", None).await.is_empty());
+    let of = async |subject: SubjectId| {
+        let found = moderation.audit_of(&mo, &subject, &PageInput::first()).await.unwrap();
+        let line = |entry: Audit| format!("{} {}", entry.actor.unwrap(), entry.action);
+        found.into_items().into_iter().map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(of((&first.id).into()).await, ["mia moderatePost", "mo moderatePost"]);
+    assert_eq!(of(town.id("bo").into()).await, ["mo suspendUser"]);
+    let (ana, page) = (town.caller("ana"), PageInput::first());
+    assert_eq!(code(moderation.audit_by(&ana, &mo.user_id, &page).await), "FORBIDDEN");
+    assert_eq!(code(moderation.audit_of(&ana, &town.id("bo").into(), &page).await), "FORBIDDEN");
 }
 
 /// Only moderators may read them.
