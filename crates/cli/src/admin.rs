@@ -114,6 +114,13 @@ Examples:
   roundtable admin dlq redrive
   roundtable admin dlq redrive fan-out/2026-01-31T12:00:00.000Z/01KG…")]
     Redrive(DlqRedriveArgs),
+    /// Deletes one dead letter: its change or job is never processed
+    ///
+    /// If a change is discarded, `roundtable verify --repair` rebuilds what should have followed from it.
+    #[command(after_help = "\
+Example:
+  roundtable admin dlq discard fan-out/2026-01-31T12:00:00.000Z/01KG…")]
+    Discard(DlqShowArgs),
 }
 
 #[derive(Args, Debug)]
@@ -282,6 +289,9 @@ pub(crate) fn run(
         AdminSubcommand::Dlq(DlqSubcommand::Show(DlqShowArgs { name, installation })) => {
             (installation, AdminCommand::ShowDeadLetter { name })
         }
+        AdminSubcommand::Dlq(DlqSubcommand::Discard(DlqShowArgs { name, installation })) => {
+            (installation, AdminCommand::DiscardDeadLetter { name })
+        }
         AdminSubcommand::Dlq(DlqSubcommand::Redrive(DlqRedriveArgs {
             name,
             max,
@@ -328,6 +338,7 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
                 return Ok(CommandOutcome::Findings);
             }
         }
+        AdminReply::Discarded { name } => writeln!(out, "{name}: discarded")?,
         AdminReply::Promoted { subject, enabled: true } => {
             writeln!(out, "{subject}: fan-out is on")?;
         }

@@ -111,6 +111,7 @@ pub enum Permission {
     SeePromotion,
     SetPromotion,
     RedriveDeadLetters,
+    DiscardDeadLetter,
     ManageWebhooks,
 }
 
@@ -211,6 +212,7 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         (Permission::SeePromotion, any(S::ADMIN)),
         (Permission::SetPromotion, any(S::ADMIN)),
         (Permission::RedriveDeadLetters, any(S::ADMIN)),
+        (Permission::DiscardDeadLetter, any(S::ADMIN)),
         (Permission::ManageWebhooks, any_in_person(S::ADMIN)),
     ]
 };

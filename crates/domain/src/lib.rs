@@ -24,6 +24,7 @@ mod commit;
 mod companies;
 mod contact;
 mod context;
+mod dead_letters;
 mod edit;
 mod entropy;
 mod feeds;
@@ -73,6 +74,7 @@ pub use codes::{Code, Refusal};
 pub use comments::{CommentEngagement, CommentError, Comments, NewComment};
 pub use companies::{Companies, CompanyError};
 pub use context::{Context, ContextParts};
+pub use dead_letters::{DeadLetterError, DeadLetterName, DeadLetterService};
 pub use edit::Edit;
 pub use entropy::Entropy;
 pub use feeds::{
@@ -121,6 +123,7 @@ pub use tasks::{NewTask, TaskChange, TaskError, Tasks};
 pub use timelines::{TimelineError, Timelines};
 pub use viewer_access::ViewerAccess;
 pub use webhooks::{
-    ALL_EVENTS, DeliveryError, DomainEvent, EVENTS, EventType, NewWebhook, WebhookError,
-    WebhookJob, WebhookMessage, WebhookSender, Webhooks, is_public,
+    ALL_EVENTS, DeliveryError, DeliveryProgress, DomainEvent, EVENTS, EventType, NewWebhook,
+    WebhookDelivery, WebhookError, WebhookJob, WebhookMessage, WebhookSender, Webhooks, is_public,
+    outbox_queue,
 };

@@ -4,6 +4,7 @@
 //! The secret of an endpoint is shown once, when it is created; all other answers omit it.
 
 mod address;
+mod deliveries;
 mod events;
 mod public_address;
 mod replay;
@@ -18,6 +19,7 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use self::deliveries::{DeliveryProgress, WebhookDelivery, outbox_queue};
 pub use self::events::{ALL_EVENTS, DomainEvent, EVENTS, EventType};
 pub use self::public_address::is_public;
 use crate::access::Permission;

@@ -27,6 +27,7 @@ mod node;
 mod nodes;
 mod notifications;
 mod objects;
+mod operations;
 mod posts;
 mod promotions;
 mod quests;

@@ -1,4 +1,4 @@
-//! Moderation cases, reports and decisions, and the statistics and dead letters of the server.
+//! Moderation cases, reports and decisions.
 
 use std::sync::Arc;
 
@@ -15,10 +15,6 @@ use crate::objects::{converted, only};
 use crate::posts::Post;
 use crate::request::RequestContext;
 use crate::users::User;
-
-/// The number of dead letters that are retried by default, and at most.
-const REDRIVE_DEFAULT: i32 = 100;
-const REDRIVE_MAX: i32 = 10_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ModerationCase {
@@ -106,20 +102,6 @@ impl ModerationCase {
     }
 }
 
-/// Totals of the server, and the backlog of its stream processors.
-#[derive(Debug)]
-pub(crate) struct Stats {
-    users: u64,
-    posts: u64,
-    activities: u64,
-    fanout_queue_depth: u64,
-    dlq_depth: u64,
-    stream_lag_ms: u64,
-}
-
-#[object(of = self)]
-impl Stats {}
-
 pub(crate) struct ModerationQueries;
 
 #[fields(Query)]
@@ -142,19 +124,6 @@ impl ModerationQueries {
         let caller = context.caller()?;
         let found = context.services().moderation().cases(caller, &[id]).await?;
         Ok(only(converted(found)))
-    }
-
-    async fn stats(context: &RequestContext) -> Result<Stats, ApiError> {
-        let totals = context.services().statistics().totals(context.caller()?).await?;
-        let backlog = context.services().streams.backlog().await?;
-        Ok(Stats {
-            users: totals.users,
-            posts: totals.posts,
-            activities: totals.activities,
-            fanout_queue_depth: backlog.fanout_queue_depth,
-            dlq_depth: backlog.dlq_depth,
-            stream_lag_ms: backlog.stream_lag_ms,
-        })
     }
 }
 
@@ -213,17 +182,5 @@ impl ModerationMutations {
         let (moderation, caller) = (context.services().moderation(), context.caller()?);
         let (reason, request) = (reason.as_deref(), request_id.as_ref());
         Ok(moderation.moderate_comment(caller, &comment_id, status, reason, request).await?.into())
-    }
-
-    async fn redrive_dead_letters(
-        context: &RequestContext,
-        max: Option<i32>,
-    ) -> Result<usize, ApiError> {
-        let services = context.services();
-        services.accounts().check_operator(context.caller()?).await?;
-        let max = max.unwrap_or(REDRIVE_DEFAULT);
-        let max = usize::try_from(max).ok().filter(|_| (1..=REDRIVE_MAX).contains(&max));
-        let max = max.ok_or_else(|| ApiError::bad_request("max: expected 1 to 10000"))?;
-        services.streams.redrive(max).await
     }
 }

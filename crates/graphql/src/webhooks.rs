@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::NewWebhook;
+use roundtable_domain::{NewWebhook, WebhookDelivery};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
-use roundtable_model::{RequestId, Secret, WebhookId, entities};
+use roundtable_model::{RequestId, Secret, Time, WebhookId, entities};
 
 use crate::connection::{Connection, PageArguments};
 use crate::request::RequestContext;
@@ -37,6 +37,35 @@ impl WebhookEndpoint {
     }
 }
 
+/// A batch of events that waits for an endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingDelivery(Arc<WebhookDelivery>);
+
+impl From<WebhookDelivery> for PendingDelivery {
+    fn from(delivery: WebhookDelivery) -> Self {
+        Self(Arc::new(delivery))
+    }
+}
+
+#[object(of = self.0)]
+impl PendingDelivery {
+    fn sent(&self) -> usize {
+        self.0.progress.sent
+    }
+
+    fn failing_since(&self) -> Option<Time> {
+        self.0.progress.failing_since
+    }
+
+    fn next_attempt_at(&self) -> Option<Time> {
+        self.0.progress.not_before
+    }
+
+    fn error(&self) -> Option<&str> {
+        self.0.progress.reason.as_deref()
+    }
+}
+
 pub(crate) struct WebhookQueries;
 
 #[fields(Query)]
@@ -47,6 +76,17 @@ impl WebhookQueries {
     ) -> Result<Connection<WebhookEndpoint>, ApiError> {
         let (caller, webhooks) = (context.caller()?, context.services().webhooks());
         paging.read(context, "webhooks", async |page| webhooks.list(caller, page).await).await
+    }
+
+    async fn list_webhook_deliveries(
+        context: &RequestContext,
+        webhook_id: WebhookId,
+        paging: PageArguments,
+    ) -> Result<Connection<PendingDelivery>, ApiError> {
+        let (caller, webhooks) = (context.caller()?, context.services().webhooks());
+        let list = format!("deliveries of {webhook_id}");
+        let read = async |page: &_| webhooks.deliveries(caller, &webhook_id, page).await;
+        paging.read(context, &list, read).await
     }
 }
 
@@ -70,5 +110,24 @@ impl WebhookMutations {
     ) -> Result<WebhookEndpoint, ApiError> {
         let (webhooks, caller) = (context.services().webhooks(), context.caller()?);
         Ok(webhooks.delete(caller, &id, request_id.as_ref()).await?.into())
+    }
+
+    async fn enable_webhook(
+        context: &RequestContext,
+        id: WebhookId,
+        request_id: Option<RequestId>,
+    ) -> Result<WebhookEndpoint, ApiError> {
+        let (webhooks, caller) = (context.services().webhooks(), context.caller()?);
+        Ok(webhooks.enable(caller, &id, request_id.as_ref()).await?.into())
+    }
+
+    async fn replay_webhook(
+        context: &RequestContext,
+        id: WebhookId,
+        from: Time,
+        request_id: Option<RequestId>,
+    ) -> Result<WebhookEndpoint, ApiError> {
+        let (webhooks, caller) = (context.services().webhooks(), context.caller()?);
+        Ok(webhooks.replay(caller, &id, from, request_id.as_ref()).await?.into())
     }
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_domain::{
-    Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, ExternalIdentity,
+    Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, DeadLetterService,
+    ExternalIdentity,
     Feeds, Follows, Goals, Groups, Likes, LiveBus, LiveUpdates, MediaFiles, Messages, Milestones,
-    Moderation, Mutes, Notifications, Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser,
+    Moderation, Mutes, Notifications, Offers, Page, PageInput, Posts, Promotions, Quests, Rooms, Shares, SignedInUser,
     Statistics, Tags, Tasks, Timelines, Webhooks,
 };
+use roundtable_model::entities::DeadLetter;
 
 use crate::ApiError;
 use crate::cursors::CursorCipher;
@@ -32,6 +34,8 @@ pub trait StreamControl: std::fmt::Debug + Send + Sync {
     /// Retries at most `max` dead letters; returns how many succeeded.
     async fn redrive(&self, max: usize) -> Result<usize, ApiError>;
     async fn backlog(&self) -> Result<StreamBacklog, ApiError>;
+    /// Lists the dead letters, the oldest of each queue first.
+    async fn dead_letters(&self, page: &PageInput) -> Result<Page<DeadLetter>, ApiError>;
 }
 
 /// The backlog of the stream processors.
@@ -97,6 +101,7 @@ stateless_services! {
     statistics: Statistics,
     comments: Comments,
     companies: Companies,
+    dead_letters: DeadLetterService,
     follows: Follows,
     goals: Goals,
     groups: Groups,

@@ -9,10 +9,12 @@ use roundtable_domain_macros::boxed;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use roundtable_domain::{Accounts, Context, ContextParts, Entropy, Promotions, Settings};
+use roundtable_domain::{
+    Accounts, Context, ContextParts, DeadLetterName, Entropy, Promotions, Settings,
+};
 use roundtable_engine::{Engine, StreamHold};
 use roundtable_model::entities::DeadLetter;
-use roundtable_model::{ActorId, IdGenerator, JobId, Nickname, Queue, Role, Time};
+use roundtable_model::{ActorId, IdGenerator, Nickname, Role};
 use roundtable_streams::{
     DeadLetterSubject, DeadLetters, Runner, ShapeUpgrader, UpgradeProgress, UpgradeState,
 };
@@ -49,6 +51,11 @@ pub enum AdminCommand {
     Redrive {
         name: Option<String>,
         max: usize,
+    },
+    /// Deletes a dead letter, whose change or job is then never processed.
+    #[serde(rename = "discard")]
+    DiscardDeadLetter {
+        name: String,
     },
     /// Turns the fan-out of a user's or group's activities on or off.
     Promote {
@@ -122,6 +129,9 @@ pub enum AdminReply {
     Redriven {
         done: usize,
         failed: usize,
+    },
+    Discarded {
+        name: String,
     },
     Promoted {
         subject: String,
@@ -202,7 +212,7 @@ pub struct DeadLetterSummary {
 impl DeadLetterSummary {
     fn of(letter: &DeadLetter) -> Self {
         Self {
-            name: format!("{}/{}/{}", letter.queue.as_str(), letter.failed_at, letter.id),
+            name: DeadLetterName::from(letter).to_string(),
             error: letter.error.clone(),
             attempts: letter.attempts,
         }
@@ -264,6 +274,7 @@ impl AdminService {
             AdminCommand::ListDeadLetters => self.list().await,
             AdminCommand::ShowDeadLetter { name } => self.show(&name).await,
             AdminCommand::Redrive { name, max } => self.redrive(name.as_deref(), max).await,
+            AdminCommand::DiscardDeadLetter { name } => self.discard(&name).await,
             AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
             AdminCommand::ListLocks { key } => self.list_locks(key.as_deref()).await,
             AdminCommand::ClearLocks { key } => self.clear_locks(&key).await,
@@ -309,7 +320,7 @@ impl AdminService {
     }
 
     async fn show(&self, name: &str) -> Result<AdminReply, String> {
-        let (queue, at, id) = parse_name(name)?;
+        let DeadLetterName { queue, failed_at: at, id } = parse_name(name)?;
         let dead_letter = self.dead_letters().get(&queue, at, &id).await.map_err(message)?;
         let (letter, subject) = dead_letter.ok_or_else(|| not_found(name))?;
         let about = match subject {
@@ -329,9 +340,18 @@ impl AdminService {
             let redriven = self.dead_letters().redrive_all(max).await.map_err(message)?;
             return Ok(AdminReply::Redriven { done: redriven.done, failed: redriven.failed });
         };
-        let (queue, at, id) = parse_name(name)?;
+        let DeadLetterName { queue, failed_at: at, id } = parse_name(name)?;
         if self.dead_letters().redrive(&queue, at, &id).await.map_err(message)? {
             Ok(AdminReply::Redriven { done: 1, failed: 0 })
+        } else {
+            Err(not_found(name))
+        }
+    }
+
+    async fn discard(&self, name: &str) -> Result<AdminReply, String> {
+        let DeadLetterName { queue, failed_at, id } = parse_name(name)?;
+        if self.dead_letters().discard(&queue, failed_at, &id).await.map_err(message)? {
+            Ok(AdminReply::Discarded { name: name.to_owned() })
         } else {
             Err(not_found(name))
         }
@@ -445,14 +465,6 @@ fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
     text.parse().map_err(|error| format!("{what}: {error}"))
 }
 
-fn parse_name(name: &str) -> Result<(Queue, Time, JobId), String> {
-    let mut parts = name.rsplitn(3, '/');
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(id), Some(at), Some(queue)) => Ok((
-            parse("the queue", queue)?,
-            Time::parse_lenient(at).map_err(message)?,
-            parse("the id", id)?,
-        )),
-        _ => Err(format!("{name:?}: expected a name as `dlq list` prints it: QUEUE/TIME/ID")),
-    }
+fn parse_name(name: &str) -> Result<DeadLetterName, String> {
+    name.parse().map_err(message)
 }

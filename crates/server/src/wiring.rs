@@ -150,7 +150,7 @@ impl Process {
             media: MediaFiles::new(context.clone(), Arc::clone(&media)),
             issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
             identities: Arc::new(OidcIdentities(oidc)),
-            streams: Arc::new(StreamStatus::new(context.clone(), runner.clone())),
+            streams: Arc::new(StreamStatus::new(context.clone(), runner.clone(), workers.clone())),
             cursors: Arc::new(cursors),
             context,
         };

@@ -14,7 +14,7 @@ use roundtable_domain::Context;
 use roundtable_model::entities::{DeadLetter, Job};
 use roundtable_model::table::{Change, Key, Table};
 use roundtable_model::{
-    Cursor, EntityPage, JobId, Json, ProcessorName, Queue, Result, StreamShard, Time,
+    Cursor, EntityPage, Error, JobId, Json, ProcessorName, Queue, Result, StreamShard, Time,
 };
 
 pub use self::parked_change::ParkedChange;
@@ -79,6 +79,41 @@ impl DeadLetters {
     ) -> Result<EntityPage<DeadLetter>> {
         let letters = self.shared.context.ops().dead_letters(queue);
         letters.limit(limit.unwrap_or(PAGE_LETTERS)).after(after).page().await
+    }
+
+    /// Lists the dead letters of all queues, the oldest of each first. Each has the cursor that continues
+    /// after it.
+    pub async fn page(
+        &self,
+        limit: usize,
+        after: Option<Cursor>,
+    ) -> Result<(Vec<(DeadLetter, Cursor)>, Option<Cursor>)> {
+        let (mut found, mut after) = (Vec::new(), after);
+        // A cursor belongs to the list of one queue.
+        let mut refused = None;
+        for queue in self.queues() {
+            let missing = (limit + 1).saturating_sub(found.len());
+            if missing == 0 {
+                break;
+            }
+            let page = match self.list(&queue, Some(missing), after.clone()).await {
+                Err(error @ Error::InvalidCursor { .. }) if after.is_some() => {
+                    refused = Some(error);
+                    continue;
+                }
+                page => page?,
+            };
+            (after, refused) = (None, None);
+            let cursors: Vec<Cursor> = page.items.iter().map(|item| page.cursor(item)).collect();
+            found.extend(page.items.into_iter().zip(cursors));
+        }
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| has_more).map(|(_, cursor)| cursor.clone());
+        Ok((found, next))
     }
 
     /// Returns a dead letter and its content.

@@ -18,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::{Context, WebhookJob, WebhookSender, Webhooks};
+use roundtable_domain::{Context, WebhookJob, WebhookSender, Webhooks, outbox_queue};
 use roundtable_model::entities::Job;
 use roundtable_model::table::Change;
 use roundtable_model::{Entity, Json, ProcessorName, Shard};
@@ -142,7 +142,7 @@ impl JobHandler for EventDelivery {
             WebhookJob::Replay { webhook, from } => self.replay_page(&webhook, from, job).await,
             WebhookJob::Resend { webhook, batch, happened, events } => {
                 let events_job = Job {
-                    queue: outbox::queue(&webhook)?,
+                    queue: outbox_queue(&webhook)?,
                     shard: Shard::ZERO,
                     due_at: happened,
                     id: batch,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! LEASES#consumer#stream   SHARD#id       owner  expires (ms)  term  ended
-//! LEASES#consumer#stream   WORKER#owner          expires (ms)  address
+//! LEASES#consumer#stream   WORKER#owner          expires (ms)  address  behindSince (ms)
 //! ```
 //! Taking a lease increments its term, and every later write is conditional on the term it was taken
 //! with: a worker that lost a lease cannot renew or end it, however late its write arrives.
@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use roundtable_model::table::{
     Clock, Delete, Error, Item, Key, KeyDefinition, LeaseKey, Number, Query, Result, Returning,
     ShardInfo, Table, Update, ValueRef, attribute, not_exists,
@@ -23,6 +24,7 @@ const OWNER: &str = "owner";
 const EXPIRES: &str = "expires";
 const TERM: &str = "term";
 const ADDRESS: &str = "address";
+const BEHIND_SINCE: &str = "behindSince";
 const ENDED: &str = LeaseKey::ENDED;
 
 /// The identity of a worker: its stream, consumer and owner.
@@ -47,6 +49,8 @@ pub struct Leases {
     config: LeaseConfig,
     /// The address at which other processes reach this worker.
     address: Option<String>,
+    /// The time of the oldest change that this worker has read and not processed.
+    behind_since_ms: Arc<Mutex<Option<u64>>>,
 }
 
 /// The workers whose announcements have not expired.
@@ -62,6 +66,8 @@ pub struct ActiveWorkers {
 pub struct AnnouncedWorker {
     pub name: String,
     pub address: Option<String>,
+    /// The time of the oldest change that it had read and not processed when it announced itself.
+    pub behind_since_ms: Option<u64>,
 }
 
 /// This worker's right to read a shard, until `expires_ms`.
@@ -84,6 +90,7 @@ struct LeaseEntry {
 struct WorkerEntry {
     expires_ms: u64,
     address: Option<String>,
+    behind_since_ms: Option<u64>,
 }
 
 #[derive(Default)]
@@ -94,14 +101,19 @@ struct LeaseListing {
 
 impl Leases {
     /// Leases stored in `table`, which must have two text keys.
-    pub const fn new(table: Table, clock: Arc<dyn Clock>, config: LeaseConfig) -> Self {
-        Self { table, clock, config, address: None }
+    pub fn new(table: Table, clock: Arc<dyn Clock>, config: LeaseConfig) -> Self {
+        Self { table, clock, config, address: None, behind_since_ms: Arc::default() }
     }
 
     /// Announces this worker with the address at which other processes reach it.
     #[must_use]
     pub fn at(self, address: Option<String>) -> Self {
         Self { address, ..self }
+    }
+
+    /// Announces this worker with its backlog from the next round on.
+    pub fn report_backlog(&self, since_ms: Option<u64>) {
+        *self.behind_since_ms.lock() = since_ms;
     }
 
     pub const fn duration(&self) -> Duration {
@@ -150,6 +162,7 @@ impl Leases {
         let workers = listing.active_workers(now).map(|(name, entry)| AnnouncedWorker {
             name: name.to_owned(),
             address: entry.address.clone(),
+            behind_since_ms: entry.behind_since_ms,
         });
         let workers = workers.collect();
         Ok(ActiveWorkers { workers, hold_all_shards: listing.are_all_shards_held(now) })
@@ -217,6 +230,11 @@ impl Leases {
         let update = match &self.address {
             Some(address) => update.set(ADDRESS, address.as_str()),
             None => update,
+        };
+        let behind_since_ms = *self.behind_since_ms.lock();
+        let update = match behind_since_ms {
+            Some(since_ms) => update.set(BEHIND_SINCE, since_ms),
+            None => update.remove(BEHIND_SINCE),
         };
         self.table.update(update).await.map(|_| ())
     }
@@ -307,7 +325,9 @@ impl LeaseListing {
             }
             Some(LeaseKey::Worker(worker)) => {
                 let address = item.text(ADDRESS).map(str::to_owned);
-                self.workers.insert(worker.to_owned(), WorkerEntry { expires_ms, address });
+                let behind_since_ms = item.number(BEHIND_SINCE).and_then(Number::to_u64);
+                let entry = WorkerEntry { expires_ms, address, behind_since_ms };
+                self.workers.insert(worker.to_owned(), entry);
             }
             None => {}
         }

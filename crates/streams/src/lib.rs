@@ -52,6 +52,7 @@ mod shard_assignment;
 mod shard_tail;
 mod shard_worker;
 mod stop_signal;
+mod unread;
 mod verdicts;
 mod work_signal;
 

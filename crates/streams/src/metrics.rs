@@ -99,6 +99,11 @@ impl MetricsRegistry {
         });
     }
 
+    /// Returns the time of the oldest change that a processor of this process has read and not completed.
+    pub(crate) fn behind_since_ms(&self) -> Option<u64> {
+        self.lanes.lock().values().filter_map(|lane| lane.waiting_since_ms).min()
+    }
+
     /// Clears the backlog of a shard that this process no longer reads.
     pub(crate) fn clear_backlog(&self, processor: &ProcessorName, shard: &str) {
         let key = (processor.as_str().to_owned(), shard.to_owned());

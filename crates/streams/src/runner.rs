@@ -121,6 +121,10 @@ impl Runner {
         DeadLetters::new(Arc::clone(&self.shared), self.processors.clone(), jobs)
     }
 
+    pub(crate) fn context(&self) -> &Context {
+        &self.shared.context
+    }
+
     /// Returns the names of all processors, under which they report their checkpoints.
     pub fn processor_names(&self) -> Vec<ProcessorName> {
         self.processors.iter().map(|processor| processor.name()).collect()
@@ -207,7 +211,9 @@ impl Runner {
     /// Runs one round of shard assignment and returns the shards to read.
     async fn assign_shards(&self, cleanup: bool) -> Result<Vec<String>> {
         let shards = self.shared.context.core().table().stream_shards().await?;
-        let assigned = self.shared.shard_assignment.assign(&shards).await?;
+        let assignment = &self.shared.shard_assignment;
+        assignment.report_backlog(self.shared.metrics.behind_since_ms());
+        let assigned = assignment.assign(&shards).await?;
         if cleanup {
             self.remove_stale_checkpoints(&shards).await?;
         }

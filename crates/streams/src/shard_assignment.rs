@@ -30,6 +30,12 @@ pub trait ShardAssignment: Send + Sync + fmt::Debug + 'static {
 
     async fn release_all(&self) -> Result<()>;
 
+    /// Reports the time of the oldest change that a processor of this process has read and not completed, for
+    /// processes that run none. Called before each round of assignment.
+    fn report_backlog(&self, since_ms: Option<u64>) {
+        let _ = since_ms;
+    }
+
     /// Reports that a processor no longer needs a shard up to `sequence`, for stores that keep the stream
     /// until then. Called once the checkpoint is loaded, and again while it moves.
     async fn report_checkpoint(

@@ -39,6 +39,10 @@ impl ShardAssignment for ShardWorker {
         self.interval
     }
 
+    fn report_backlog(&self, since_ms: Option<u64>) {
+        self.leases.report_backlog(since_ms);
+    }
+
     /// Performs one round of [balancing](Leases::balance).
     async fn assign(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
         let held = self.held.lock().clone();

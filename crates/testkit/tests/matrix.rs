@@ -137,6 +137,8 @@ const IN_PERSON: &[&str] = &[
     "groups.set_role",
     "webhooks.create",
     "webhooks.delete",
+    "webhooks.deliveries",
+    "webhooks.enable",
     "webhooks.list",
     "webhooks.replay",
 ];

@@ -149,6 +149,15 @@ fn a_dead_letter_is_listed_shown_and_redriven() {
     done(town.path(), &format!("admin dlq show {name}"), "{\"home\":\"ana\"} from the start\n");
     done(town.path(), &format!("admin dlq redrive {name}"), "1 succeeded, 0 failed again\n");
     done(town.path(), "admin dlq list", "0 dead letters\n");
+    // R57
+    let engine = Engine::open(town.path(), Options::default()).unwrap();
+    let ops = Store::new(engine.clone()).table_as(Ops::SHAPE.definition("gg_ops"));
+    wait(ops.put(letter.put())).unwrap();
+    drop(ops);
+    engine.close().unwrap();
+    done(town.path(), &format!("admin dlq discard {name}"), &format!("{name}: discarded\n"));
+    refused(town.path(), &format!("admin dlq discard {name}"), "there is no dead letter");
+    done(town.path(), "admin dlq list", "0 dead letters\n");
 }
 
 /// A hold left by a processor that no version has any more would keep the log for ever.

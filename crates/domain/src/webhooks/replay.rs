@@ -3,7 +3,7 @@
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::table::{Sequence, StreamRead, StreamStart};
-use roundtable_model::{Entity, JobId, Json, Patch, Shard, Time, WebhookId};
+use roundtable_model::{Entity, JobId, Json, Patch, RequestId, Shard, Time, WebhookId};
 
 use super::{WebhookError, WebhookJob, Webhooks, subject, without_secret};
 use crate::access::Permission;
@@ -18,31 +18,64 @@ impl Webhooks {
         caller: &Caller,
         id: &WebhookId,
         from: Time,
+        request: Option<&RequestId>,
     ) -> Result<Webhook, WebhookError> {
         let mutation = self.context.mutation(caller).await?;
         let staff = mutation.staff(Permission::ManageWebhooks)?;
-        let webhook = self.webhook(id).await?;
-        if !self.stream_covers(from).await? {
-            return Err(WebhookError::StreamTrimmed);
-        }
         let job = self.job(&WebhookJob::Replay { webhook: id.clone(), from })?;
         let detail = Json::encode(&serde_json::json!({ "from": from }));
         let detail = detail.map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
-        let entry =
-            audit::entry(&self.context, Some(caller), "replayWebhook", subject(id), Some(detail));
+        let (action, what) = ("replayWebhook", subject(id));
+        let entry = audit::entry(&self.context, Some(caller), action, what, Some(detail));
         mutation
+            .once(action, &(id, from), request)?
+            .replay(async |(): ()| Ok(without_secret(self.webhook(id).await?)))
             .run(async |_, attempt| {
+                let webhook = self.webhook(id).await?;
+                if !self.stream_covers(from).await? {
+                    return Err(WebhookError::StreamTrimmed);
+                }
                 attempt
                     .commit()
                     .to(self.ops(), "webhook", enabling(&webhook))
                     .to(self.ops(), "job", job.put())
                     .with("staff", staff.role_check())
                     .with("audit", entry.clone())
-                    .finish_or((), |_| Err(WebhookError::NoSuchWebhook))
+                    .finish((), without_secret(enabled(webhook)))
                     .await
             })
-            .await?;
-        Ok(without_secret(enabled(webhook)))
+            .await
+    }
+
+    /// Enables a disabled endpoint, which then receives events from now on. What waited for it when it was
+    /// disabled is among the dead letters. Repeating it has no effect.
+    pub async fn enable(
+        &self,
+        caller: &Caller,
+        id: &WebhookId,
+        request: Option<&RequestId>,
+    ) -> Result<Webhook, WebhookError> {
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::ManageWebhooks)?;
+        let action = "enableWebhook";
+        let entry = audit::entry(&self.context, Some(caller), action, subject(id), None);
+        mutation
+            .once(action, id, request)?
+            .replay(async |(): ()| Ok(without_secret(self.webhook(id).await?)))
+            .run(async |_, attempt| {
+                let webhook = self.webhook(id).await?;
+                if webhook.enabled {
+                    return attempt.unchanged((), without_secret(webhook)).await;
+                }
+                attempt
+                    .commit()
+                    .to(self.ops(), "webhook", enabling(&webhook))
+                    .with("staff", staff.role_check())
+                    .with("audit", entry.clone())
+                    .finish((), without_secret(enabled(webhook)))
+                    .await
+            })
+            .await
     }
 
     /// Returns whether the stream contains all changes since `from`: it begins earlier, or nothing

@@ -10,6 +10,7 @@ mod batches;
 mod blocks;
 mod catching_up;
 mod comments;
+mod dead_letters;
 mod feeds;
 mod follows;
 mod goals;

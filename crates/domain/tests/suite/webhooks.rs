@@ -4,7 +4,7 @@ use roundtable_domain::limits::WEBHOOKS_MAX;
 use roundtable_domain::{
     Caller, EVENTS, PageInput, Refusal, Settings, WebhookError, WebhookSettings, Webhooks,
 };
-use roundtable_model::{RequestId, Role, WebhookId};
+use roundtable_model::{RequestId, Role, Shards, Span, WebhookId};
 use roundtable_testkit::Town;
 
 const URL: &str = "https://hooks.example.com/town?of=events";
@@ -68,7 +68,10 @@ async fn only_admins_manage_webhooks() {
         assert_eq!(code(webhooks.create(&caller, URL, &types(&["*"])).await), "FORBIDDEN");
         assert_eq!(code(webhooks.list(&caller, &PageInput::first()).await), "FORBIDDEN");
         assert_eq!(code(webhooks.delete(&caller, &id, None).await), "FORBIDDEN");
-        assert_eq!(code(webhooks.replay(&caller, &id, now).await), "FORBIDDEN");
+        assert_eq!(code(webhooks.replay(&caller, &id, now, None).await), "FORBIDDEN");
+        assert_eq!(code(webhooks.enable(&caller, &id, None).await), "FORBIDDEN");
+        let deliveries = webhooks.deliveries(&caller, &id, &PageInput::first()).await;
+        assert_eq!(code(deliveries), "FORBIDDEN");
     }
     let missing = town.caller("nobody");
     assert_eq!(code(webhooks.list(&missing, &PageInput::first()).await), "UNAUTHENTICATED");
@@ -124,9 +127,46 @@ async fn a_disabled_endpoint_is_enabled_by_a_replay() {
     assert!(listed.iter().all(|webhook| !webhook.enabled));
     let trail = town.audit_trail().await;
     assert_eq!(trail.iter().filter(|line| line.contains("disableWebhook")).count(), 1, "{trail:?}");
-    assert!(webhooks.replay(&ada, &id, town.now()).await.unwrap().enabled);
+    assert!(webhooks.replay(&ada, &id, town.now(), None).await.unwrap().enabled);
     let other: WebhookId = "other".parse().unwrap();
-    assert_eq!(code(webhooks.replay(&ada, &other, town.now()).await), "NOT_FOUND");
+    assert_eq!(code(webhooks.replay(&ada, &other, town.now(), None).await), "NOT_FOUND");
+}
+
+/// R57: an endpoint is enabled without a replay, once per request.
+#[tokio::test]
+async fn a_disabled_endpoint_can_be_enabled() {
+    let (town, ada, webhooks) = town().await;
+    let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
+    webhooks.disable(&id, "it has failed for a day").await.unwrap();
+    let request: RequestId = "enable".parse().unwrap();
+    let enabled = webhooks.enable(&ada, &id, Some(&request)).await.unwrap();
+    assert!(enabled.enabled && enabled.secret.expose().is_empty());
+    assert_eq!(webhooks.enable(&ada, &id, None).await.unwrap(), enabled, "it is already");
+    webhooks.disable(&id, "it fails again").await.unwrap();
+    assert!(!webhooks.enable(&ada, &id, Some(&request)).await.unwrap().enabled, "as it is now");
+    let other: WebhookId = "other".parse().unwrap();
+    assert_eq!(code(webhooks.enable(&ada, &other, None).await), "NOT_FOUND");
+    let page = PageInput::first();
+    assert_eq!(code(webhooks.deliveries(&ada, &other, &page).await), "NOT_FOUND");
+    assert!(webhooks.deliveries(&ada, &id, &page).await.unwrap().items.is_empty());
+    let trail = town.audit_trail().await;
+    assert_eq!(trail.iter().filter(|line| line.contains("enableWebhook")).count(), 1, "{trail:?}");
+}
+
+/// R57: a replay is repeatable, and is refused from a time that the stream has forgotten.
+#[tokio::test]
+async fn a_repeated_replay_is_queued_once() {
+    let (town, ada, webhooks) = town().await;
+    let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
+    let (request, from): (RequestId, _) = ("replay".parse().unwrap(), town.now());
+    for _ in 0..2 {
+        assert!(webhooks.replay(&ada, &id, from, Some(&request)).await.unwrap().enabled);
+    }
+    let queue = "events".parse().unwrap();
+    let jobs = town.context().ops().jobs(&queue, Span::ALL, Shards::ONE).page().await.unwrap();
+    assert_eq!(jobs.items.len(), 1);
+    let other = webhooks.replay(&ada, &id, from.plus_ms(1), Some(&request)).await;
+    assert_eq!(code(other), "IDEMPOTENCY_MISMATCH");
 }
 
 /// R44: a disable based on a state before a replay does not undo the replay.
@@ -135,7 +175,7 @@ async fn disabling_does_not_undo_a_replay() {
     let (town, ada, webhooks) = town().await;
     let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
     let as_read = town.context().ops().webhook(&id).get().await.unwrap().unwrap();
-    let replayed = webhooks.replay(&ada, &id, town.now()).await.unwrap();
+    let replayed = webhooks.replay(&ada, &id, town.now(), None).await.unwrap();
     assert!(!webhooks.disable_if_unchanged(&as_read, "it has failed for a day").await.unwrap());
     let listed = webhooks.list(&ada, &PageInput::first()).await.unwrap().into_items();
     assert_eq!(listed, std::slice::from_ref(&replayed), "it is enabled, as the replay returned it");

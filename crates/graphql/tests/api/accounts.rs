@@ -177,6 +177,28 @@ async fn admins_manage_invitations_login_attempts_and_webhooks() {
     let hooks = "{ listWebhooks { items { id secret } } }";
     let listed = api.run_as(ada.clone(), hooks).await["listWebhooks"]["items"][0].take();
     assert_eq!(listed, json!({ "id": webhook["id"], "secret": null }));
+    // R57
+    let id = &webhook["id"];
+    let deliveries = format!(
+        "{{ listWebhookDeliveries(webhookId: {id}) {{ items {{ id eventTypes sent attempts
+            failingSince error nextAttemptAt happenedAt }} }} }}"
+    );
+    let waiting = api.run_as(ada.clone(), &deliveries).await["listWebhookDeliveries"].take();
+    assert_eq!(waiting["items"], json!([]));
+    let enable = format!("mutation {{ enableWebhook(id: {id}) {{ enabled }} }}");
+    assert_eq!(api.run_as(ada.clone(), &enable).await["enableWebhook"]["enabled"], true);
+    let (now, long_ago) = (api.town.now().to_string(), "2001-01-01T00:00:00Z");
+    let replay = |from: &str| {
+        format!(
+            "mutation {{ replayWebhook(id: {id}, from: \"{from}\", requestId: \"{from}\") {{ id }} }}"
+        )
+    };
+    for from in [&now, long_ago] {
+        assert_eq!(api.run_as(ada.clone(), &replay(from)).await["replayWebhook"]["id"], *id);
+    }
+    for document in [&deliveries, &enable, &replay(&now)] {
+        assert_eq!(api.error_code("ana", document).await, "FORBIDDEN", "{document}");
+    }
     let gone = format!("mutation {{ deleteWebhook(id: {}) {{ id }} }}", webhook["id"]);
     assert_eq!(api.run_as(ada, &gone).await["deleteWebhook"]["id"], webhook["id"]);
     for document in [attempts, hook, hooks] {

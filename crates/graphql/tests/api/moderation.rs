@@ -1,6 +1,7 @@
 //! R34, R36: reports, decisions, promotions, roles and statistics.
 
-use roundtable_model::Role;
+use roundtable_model::entities::DeadLetter;
+use roundtable_model::{Entity, Role};
 use serde_json::{Value, json};
 
 use crate::api_town::ApiTown;
@@ -144,6 +145,22 @@ async fn admins_promote_set_roles_redrive_and_read_statistics() {
         assert_eq!(api.error_code_as(Some(root.clone()), &document).await, "BAD_REQUEST");
         assert_eq!(api.error_code("bo", &document).await, "FORBIDDEN");
     }
+    // R57
+    let letter = roundtable_model::samples::dead_letter();
+    let letter = DeadLetter { queue: "fan-out".parse().unwrap(), ..letter };
+    api.town.context().ops().table().put(letter.put()).await.unwrap();
+    let list = "{ listDeadLetters { items { name queue error attempts failedAt createdAt } } }";
+    let listed = admin(list).await["listDeadLetters"]["items"].take();
+    assert_eq!((&listed[0]["queue"], listed.as_array().unwrap().len()), (&json!("fan-out"), 1));
+    let discard = format!("mutation {{ discardDeadLetter(name: {}) }}", listed[0]["name"]);
+    for document in [list, &discard] {
+        assert_eq!(api.error_code("bo", document).await, "FORBIDDEN");
+    }
+    let discarded = api.run_as(Some(root.clone()), &discard).await;
+    assert_eq!(discarded["discardDeadLetter"], true);
+    assert_eq!(api.error_code_as(Some(root.clone()), &discard).await, "NOT_FOUND");
+    let unknown = r#"mutation { discardDeadLetter(name: "fan-out") }"#;
+    assert_eq!(api.error_code_as(Some(root.clone()), unknown).await, "BAD_REQUEST");
     let stats =
         admin("{ stats { users posts activities fanoutQueueDepth dlqDepth streamLagMs } }").await;
     let expected = json!({"users": 3, "posts": 1, "activities": 1, "fanoutQueueDepth": 0, "dlqDepth": 3, "streamLagMs": 0});

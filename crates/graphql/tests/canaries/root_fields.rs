@@ -84,6 +84,8 @@ pub(crate) const QUERIES: &[RootField] = &[
     ("listLoginAttempts", "key: {email}", 0),
     ("listApiKeys", "", 0),
     ("listWebhooks", "", 0),
+    ("listWebhookDeliveries", "webhookId: \"none\"", 0),
+    ("listDeadLetters", "", 0),
     ("stats", "", 0),
 ];
 

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::{ExternalIdentity, Feeds, SignedInUser};
+use roundtable_domain::{ExternalIdentity, Feeds, Page, PageInput, SignedInUser};
 use roundtable_graphql::Answer;
 use roundtable_interface::{
     ApiError, CursorCipher, IdentityVerifier, Services, StreamBacklog, StreamControl, TokenIssuer,
 };
+use roundtable_model::entities::DeadLetter;
+use roundtable_streams::DeadLetters;
 use roundtable_testkit::Town;
 use serde_json::Value;
 
@@ -40,8 +42,9 @@ impl IdentityVerifier for PlainIdentities {
     }
 }
 
+/// Says that there are three dead letters, and lists those of the town.
 #[derive(Debug)]
-struct ThreeDeadLetters;
+struct ThreeDeadLetters(DeadLetters);
 
 #[async_trait]
 impl StreamControl for ThreeDeadLetters {
@@ -51,6 +54,11 @@ impl StreamControl for ThreeDeadLetters {
 
     async fn backlog(&self) -> Result<StreamBacklog, ApiError> {
         Ok(StreamBacklog { dlq_depth: 3, ..StreamBacklog::default() })
+    }
+
+    async fn dead_letters(&self, page: &PageInput) -> Result<Page<DeadLetter>, ApiError> {
+        let (items, next) = self.0.page(page.size()?, page.after.clone()).await.unwrap();
+        Ok(Page { items, next })
     }
 }
 
@@ -64,7 +72,7 @@ pub(crate) fn services(town: &Town) -> Services {
         media: town.media(),
         issuer: Arc::new(PlainTokens),
         identities: Arc::new(PlainIdentities),
-        streams: Arc::new(ThreeDeadLetters),
+        streams: Arc::new(ThreeDeadLetters(town.runner().dead_letters())),
         cursors: Arc::new(CursorCipher::new(&[4; 32]).unwrap()),
         context,
     }

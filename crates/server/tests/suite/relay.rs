@@ -3,14 +3,16 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use roundtable_model::{Role, Secret};
 use roundtable_server::{Configuration, ProcessRole, Server};
 use roundtable_table::{Clock, ManualClock};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::store_outage::Store;
-use crate::test_server::{TestServer, configuration, use_dynamodb};
+use crate::test_server::{PASSWORD, TestServer, configuration, use_dynamodb};
 use crate::websocket_client::{WebSocketClient, subscribe};
 
 /// Longer than the lease of a silent worker.
@@ -83,6 +85,37 @@ async fn post(server: &TestServer, token: &str, text: &str) -> String {
 async fn follow(server: &TestServer, token: &str, whom: &str) {
     let query = format!("mutation {{ followUser(followeeId: \"{whom}\") {{ followeeId }} }}");
     request(server, token, &query).await;
+}
+
+/// R57: a process that reads no stream says how far the others are behind, also when none is left.
+#[tokio::test]
+async fn an_api_process_says_how_far_the_workers_are_behind() {
+    let all = Installation::new().await;
+    let worker = all.start(ProcessRole::Worker, &[]).await;
+    let api = all.start(ProcessRole::Api, &[&worker.url]).await;
+    let ada = api.registered("ada").await;
+    api.accounts().grant(&ada.user.nickname, Role::Admin).await.unwrap();
+    let (email, password) = ("ada@example.org".parse().unwrap(), Secret::new(PASSWORD));
+    let ada = api.accounts().login(&email, &password, None).await.unwrap();
+    let ada = api.token(&ada).await;
+    api.until(COMPLETE, 1).await;
+    let lag = async || {
+        let stats = request(&api, &ada, "{ stats { streamLagMs } }").await;
+        stats["stats"]["streamLagMs"].as_u64().unwrap()
+    };
+    worker.stop().await;
+    post(&api, &ada, "unread").await;
+    all.clock.advance_ms(SILENT_MS);
+    assert!(lag().await >= SILENT_MS, "{}", lag().await);
+    let worker = all.start(ProcessRole::Worker, &[]).await;
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while lag().await > 0 {
+        assert!(Instant::now() < deadline, "{}", lag().await);
+        all.clock.advance_ms(100);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    api.stop().await;
+    worker.stop().await;
 }
 
 #[tokio::test]

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use roundtable_domain::DeliveryError;
+use roundtable_domain::{DeliveryError, DeliveryProgress};
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::{Time, WebhookId};
 use tokio::time::Instant;
 
 use super::EventDelivery;
 use super::endpoint_locks::EndpointLock;
-use super::event_batch::{DeliveryProgress, ENQUEUED};
+use super::event_batch::ENQUEUED;
 use super::event_sources::PendingEvent;
 use crate::Result;
 use crate::error::ErrorClass;
@@ -85,7 +85,7 @@ impl EventDelivery {
             SendOutcome::Failed(sent, reason) => {
                 let since = before.failing_since.filter(|_| sent == before.sent);
                 let failing_since = Some(since.unwrap_or_else(|| self.context.now()));
-                let failing = DeliveryProgress { sent, failing_since, not_before: None };
+                let failing = DeliveryProgress { sent, failing_since, ..Default::default() };
                 let attempts = if since.is_some() { batch.attempts + 1 } else { 1 };
                 return self
                     .retry_later(webhook, &batch, (failing, attempts, reason), job, lock)
@@ -157,7 +157,7 @@ impl EventDelivery {
             failing.failing_since.is_some_and(|since| since.plus_ms(FAILING_MS_MAX) <= now);
         let delay_ms = retry_delay_ms(attempts);
         let until = now.plus_ms(delay_ms);
-        let failing = DeliveryProgress { not_before: Some(until), ..failing };
+        let failing = DeliveryProgress { not_before: Some(until), ..failing }.failed(&reason);
         if self.save_progress(batch, failing, attempts).await?.is_none() {
             return Ok(check_again());
         }

@@ -1,15 +1,12 @@
 //! The delivery progress of a batch of events, saved on the batch itself so that the next webhook
 //! job, in any process, continues from there; and the handling of batches that cannot be sent.
 
-use std::fmt;
-use std::time::Duration;
-
-use roundtable_domain::WebhookJob;
+use roundtable_domain::{DeliveryProgress, WebhookJob, outbox_queue};
 use roundtable_model::entities::{DeadLetter, Job, Webhook};
 use roundtable_model::table::{CancelReason, Condition, Error, Transaction};
-use roundtable_model::{Entity, Json, Shard, Span, Time, WebhookId};
+use roundtable_model::{Entity, Json, Shard, Span, WebhookId};
 
-use super::{EventDelivery, outbox};
+use super::EventDelivery;
 use crate::Result;
 use crate::jobs::PageOutcome;
 
@@ -18,43 +15,6 @@ const PAGE_CLEARED_MAX: usize = 25;
 /// The cursor of a webhook job whose events are in the outbox.
 pub(super) const ENQUEUED: &str = "waits";
 
-/// The delivery progress of a batch, stored in its cursor. Consecutive failures are counted in its
-/// attempts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct DeliveryProgress {
-    /// The number of events that the endpoint has accepted.
-    pub(super) sent: usize,
-    /// The first failure since the endpoint last accepted an event.
-    pub(super) failing_since: Option<Time>,
-    /// No delivery is attempted before this time: the endpoint is backing off, or another job is
-    /// sending.
-    pub(super) not_before: Option<Time>,
-}
-
-impl DeliveryProgress {
-    /// An unreadable cursor counts as no progress: events are then sent again.
-    pub(super) fn read(batch: &Job) -> Self {
-        let mut parts = batch.cursor.as_deref().unwrap_or_default().split('/');
-        let mut part = || parts.next().unwrap_or_default();
-        let sent = part().parse().unwrap_or_default();
-        let mut time = || part().parse().ok().map(Time::from_ms);
-        Self { sent, failing_since: time(), not_before: time() }
-    }
-
-    /// Returns the end of the wait and its remaining duration, if there is one.
-    pub(super) fn remaining_wait(&self, now: Time) -> Option<(Time, Duration)> {
-        let until = self.not_before.filter(|until| *until > now)?;
-        Some((until, Duration::from_millis(until.ms() - now.ms())))
-    }
-}
-
-impl fmt::Display for DeliveryProgress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = |time: Option<Time>| time.map(|time| time.ms().to_string()).unwrap_or_default();
-        write!(f, "{}/{}/{}", self.sent, ms(self.failing_since), ms(self.not_before))
-    }
-}
-
 impl EventDelivery {
     /// Returns the oldest batches of an endpoint's outbox.
     pub(super) async fn oldest_batches(
@@ -62,7 +22,7 @@ impl EventDelivery {
         webhook: &WebhookId,
         limit: usize,
     ) -> Result<Vec<Job>> {
-        let queue = outbox::queue(webhook)?;
+        let queue = outbox_queue(webhook)?;
         let now = self.context.now();
         // The webhook job may be visible a moment before an eventually consistent read shows its
         // batch.
@@ -198,28 +158,4 @@ impl EventDelivery {
 
 fn is_unchanged(batch: &Job) -> Condition {
     Job::CURSOR.is(&batch.cursor).and(Job::ATTEMPTS.is(&batch.attempts))
-}
-
-#[cfg(test)]
-mod tests {
-    use roundtable_model::samples;
-
-    use super::*;
-
-    #[test]
-    fn progress_round_trips_through_its_cursor() {
-        let time = |ms| Some(Time::from_ms(ms));
-        let read = |cursor: String| {
-            DeliveryProgress::read(&Job { cursor: Some(cursor), ..samples::job() })
-        };
-        for progress in [
-            DeliveryProgress::default(),
-            DeliveryProgress { sent: 20, ..Default::default() },
-            DeliveryProgress { sent: 3, failing_since: time(5), not_before: time(9) },
-            DeliveryProgress { sent: 0, failing_since: None, not_before: time(9) },
-        ] {
-            assert_eq!(read(progress.to_string()), progress);
-        }
-        assert_eq!(read(String::from("nonsense")), DeliveryProgress::default());
-    }
 }

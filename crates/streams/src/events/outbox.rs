@@ -2,10 +2,10 @@
 //! sends them.
 
 use data_encoding::HEXLOWER;
-use roundtable_domain::{EventType, WebhookJob};
+use roundtable_domain::{EventType, WebhookJob, outbox_queue};
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::table::Change;
-use roundtable_model::{JobId, Queue, Time, WebhookId};
+use roundtable_model::{JobId, Time, WebhookId};
 use sha2::{Digest, Sha256};
 
 use super::event_sources::PendingEvent;
@@ -13,11 +13,6 @@ use crate::Result;
 use crate::jobs::new_job;
 
 const HASH_BYTES: usize = 16;
-
-/// The queue of an endpoint's events. Only the endpoint's webhook jobs work on it.
-pub(super) fn queue(webhook: &WebhookId) -> Result<Queue> {
-    Ok(format!("events.{webhook}").parse()?)
-}
 
 /// Returns whether an endpoint receives an event: it is enabled, subscribed to the type, and
 /// existed at that time. DynamoDB reports times to the second.
@@ -52,7 +47,7 @@ pub(super) fn new_batch(
     let short = hash.get(..HASH_BYTES).unwrap_or(&hash);
     let id = format!("{first}-{short}").parse()?;
     let webhook_job = WebhookJob::Deliver { webhook: webhook.clone() };
-    let events_job = new_job(queue(webhook)?, id, due, &events)?;
+    let events_job = new_job(outbox_queue(webhook)?, id, due, &events)?;
     Ok((events_job, new_job(WebhookJob::QUEUE, hash.parse()?, due, &webhook_job)?))
 }
 

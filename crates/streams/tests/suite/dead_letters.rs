@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use roundtable_domain::Context;
 use roundtable_model::entities::{DeadLetter, PostCounter};
 use roundtable_model::table::{Delete, Key, Put, item};
-use roundtable_model::{PostId, ProcessorName as Name, Queue};
+use roundtable_model::{Entity, PostId, ProcessorName as Name, Queue};
 use roundtable_streams::{
     Batch, CounterUpdater, DeadLetterSubject, DeadLetters, Delivery, Effects, ProcessingError,
     Processor, RedriveSummary, Runner,
@@ -122,6 +122,57 @@ async fn an_unreadable_change_is_parked_and_the_rest_continues() {
     let lanes = runner.metrics().lanes;
     let counters = lanes.iter().find(|lane| lane.processor == "counters").unwrap();
     assert_eq!((counters.parked, counters.processed), (2, 3));
+}
+
+/// R57: the lag by checkpoints is the age of the oldest change that a processor has not completed.
+#[tokio::test]
+async fn the_lag_is_known_without_a_running_processor() {
+    for store in [TestStore::reference().await, TestStore::split().await.0] {
+        let runner = store.runner();
+        assert_eq!(runner.unread_ms().await.unwrap(), 0);
+        let facts = Facts(&store.context);
+        facts.post("p1").await;
+        store.clock.advance_ms(7_000);
+        assert_eq!(runner.unread_ms().await.unwrap(), 7_000);
+        runner.drain().await.unwrap();
+        assert_eq!(runner.unread_ms().await.unwrap(), 0);
+        facts.like("p1", "ana").await;
+        store.clock.advance_ms(2_000);
+        facts.like("p1", "bo").await;
+        store.clock.advance_ms(1_000);
+        assert_eq!(runner.unread_ms().await.unwrap(), 3_000);
+    }
+}
+
+/// R57: all dead letters are listed in pages, whatever queue they are in.
+#[tokio::test]
+async fn the_dead_letters_of_all_queues_are_listed_in_pages() {
+    let store = TestStore::reference().await;
+    let runner = failing_runner(&store.context, &FailingKeys::default());
+    let letters = runner.dead_letters();
+    let mut expected = Vec::new();
+    for (number, queue) in letters.queues().into_iter().enumerate() {
+        for second in 0..=number {
+            let id = format!("letter-{second}").parse().unwrap();
+            let letter =
+                DeadLetter { queue: queue.clone(), id, ..roundtable_model::samples::dead_letter() };
+            store.context.ops().table().put(letter.put()).await.unwrap();
+            expected.push((letter.queue, letter.id));
+        }
+    }
+    for limit in 1..=expected.len() + 1 {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let (page, next) = letters.page(limit, after).await.unwrap();
+            assert!(page.len() <= limit);
+            found.extend(page.into_iter().map(|(letter, _)| (letter.queue, letter.id)));
+            after = next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, expected, "{limit}");
+    }
 }
 
 #[tokio::test]

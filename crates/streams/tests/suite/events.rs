@@ -297,7 +297,7 @@ async fn a_deleted_endpoint_receives_nothing_more() {
     assert_eq!(waiting(&town, &failing).await, 0);
     assert!(bookkeeping(town.context(), "JOB#events").await.is_empty());
     let ada = town.staff("ada", Role::Admin);
-    let gone = webhooks(&town).replay(&ada, &failing.id, town.now()).await.unwrap_err();
+    let gone = webhooks(&town).replay(&ada, &failing.id, town.now(), None).await.unwrap_err();
     assert!(matches!(gone, WebhookError::NoSuchWebhook));
 }
 

@@ -147,6 +147,20 @@ async fn any_process_can_list_the_active_workers() {
     assert!(active().await.is_empty());
 }
 
+/// R57: other processes learn the backlog of a worker from its announcement.
+#[tokio::test]
+async fn a_worker_announces_its_backlog() {
+    let store = TestStore::dynoxide().await;
+    let (ana, looks) = (worker(&store, "ana"), worker(&store, "looks"));
+    let shards = shards(&[("s", None)]);
+    for since in [None, Some(1_737_991_800_123), Some(5), None] {
+        ana.report_backlog(since);
+        ana.balance(&shards, Vec::new()).await.unwrap();
+        let active = looks.active_workers().await.unwrap().workers;
+        assert_eq!(active[0].behind_since_ms, since);
+    }
+}
+
 /// The shards of a dead worker are read again once another one has taken them, which is later than
 /// its announcement expires.
 #[tokio::test]

@@ -32,7 +32,7 @@ pub(crate) async fn events(secrets: &SecretTown) -> Vec<Observation> {
     let webhooks = Webhooks::new(town.context().clone());
     let all = [String::from("*")];
     let made = webhooks.create(&ada, "https://example.com/", &all).await.unwrap();
-    webhooks.replay(&ada, &made.webhook.id, Time::from_ms(0)).await.unwrap();
+    webhooks.replay(&ada, &made.webhook.id, Time::from_ms(0), None).await.unwrap();
     let setup = RunnerBuilder::with_all_processors_undelayed(town.context())
         .with_webhook_sender(listener.clone());
     setup.build().drain().await.unwrap();

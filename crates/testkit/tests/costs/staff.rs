@@ -1,6 +1,6 @@
 //! Actions of moderators, admins and operators.
 
-use roundtable_domain::{NewPromotion, Promotions, Webhooks};
+use roundtable_domain::{DeadLetterService, NewPromotion, Promotions, Webhooks};
 use roundtable_model::entities::DeadLetter;
 use roundtable_model::{Entity, PromotionReason, Role, Tier, samples};
 
@@ -66,6 +66,28 @@ pub(crate) async fn record(book: &mut CostBook) {
     book.mutation_once("createWebhook", &[], async |scene| {
         let (webhooks, admin) = (webhooks(scene), scene.admin().await);
         scene.record(webhooks.create(&admin, URL, &[String::from("*")])).await;
+    })
+    .await;
+    book.mutation("enableWebhook", &[], async |scene| {
+        let (webhooks, admin, request) = (webhooks(scene), scene.admin().await, scene.request());
+        let made = webhooks.create(&admin, URL, &[String::from("*")]).await.unwrap();
+        webhooks.disable(&made.webhook.id, "it fails").await.unwrap();
+        scene.record(webhooks.enable(&admin, &made.webhook.id, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("replayWebhook", &[], async |scene| {
+        let (webhooks, admin, request) = (webhooks(scene), scene.admin().await, scene.request());
+        let made = webhooks.create(&admin, URL, &[String::from("*")]).await.unwrap();
+        let from = scene.town.now();
+        scene.record(webhooks.replay(&admin, &made.webhook.id, from, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("discardDeadLetter", &[], async |scene| {
+        let letters = DeadLetterService::new(scene.town.context().clone());
+        let (admin, request, letter) =
+            (scene.admin().await, scene.request(), samples::dead_letter());
+        scene.town.context().ops().table().put(letter.put()).await.unwrap();
+        scene.record(letters.discard(&admin, &(&letter).into(), request.as_ref())).await;
     })
     .await;
     book.mutation("deleteWebhook", &[], async |scene| {

@@ -52,7 +52,7 @@ pub(crate) async fn answer(
         "follows" | "blocks" | "mutes" => question.people().await,
         "groups" => question.groups().await,
         "moderation" => question.moderation().await,
-        "webhooks" => {
+        "webhooks" | "dead_letters" => {
             let Question { town, viewer, .. } = &question;
             webhooks::answer(town, operation, viewer.as_ref()).await
         }

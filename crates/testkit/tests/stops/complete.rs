@@ -39,7 +39,8 @@ const READS: &str = "
     posts.counters posts.global posts.viewer_states posts.on_day posts.popular posts.post posts.posts
     posts.stats posts.tagged promotions.promotions quests.get quests.list quests.quests
     rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search
-    tasks.due tasks.due_on tasks.get tasks.list tasks.tasks timelines.of webhooks.list
+    tasks.due tasks.due_on tasks.get tasks.list tasks.tasks timelines.of webhooks.deliveries
+    webhooks.list
 ";
 
 /// Methods of processors, which are stopped as such, and of operators who stand in for them.

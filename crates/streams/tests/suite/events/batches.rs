@@ -133,12 +133,52 @@ async fn undelivered_events_of_a_disabled_endpoint_can_be_redriven() {
 
     endpoints.is_well.store(true, Ordering::SeqCst);
     let ada = town.staff("ada", Role::Admin);
-    webhooks(&town).replay(&ada, &failing.id, town.now()).await.unwrap();
+    webhooks(&town).replay(&ada, &failing.id, town.now(), None).await.unwrap();
     assert_eq!(letters.redrive_all(10).await.unwrap().done, 3);
     runner.drain().await.unwrap();
     let said = ["post.created one", "post.created two", "post.created three"];
     assert_eq!(endpoints.received("failing", "content"), said);
     assert_eq!((waiting(&town, &failing).await, letters.count().await.unwrap()), (0, 0));
+}
+
+/// R57: operators see what waits for an endpoint and why, and enable it once it works.
+#[tokio::test]
+async fn deliveries_of_a_failing_endpoint_are_listed() {
+    let (town, endpoints) = (town().await, Arc::new(Endpoints::default()));
+    let (ada, hooks) = (town.staff("ada", Role::Admin), webhooks(&town));
+    let failing = register(&town, "failing", &["post.created"]).await;
+    let listed = async |limit| {
+        let page = PageInput { limit: Some(limit), after: None };
+        hooks.deliveries(&ada, &failing.id, &page).await.unwrap()
+    };
+    assert!(listed(20).await.items.is_empty());
+    town.post("ana", "one").await;
+    let runner = delivery_only(&town, &endpoints);
+    runner.drain().await.unwrap();
+    town.post("ana", "two").await;
+    runner.drain().await.unwrap();
+    let waiting = listed(20).await.into_items();
+    assert_eq!(waiting.len(), 2);
+    assert_eq!(waiting[0].event_types, ["roundtable.post.created"]);
+    assert_eq!((waiting[0].progress.sent, waiting[0].attempts > 0), (0, true));
+    assert!(waiting[0].progress.failing_since.is_some() && waiting[0].progress.not_before.is_some());
+    assert!(waiting[0].progress.reason.is_some(), "{waiting:?}");
+    assert_eq!((waiting[1].attempts, &waiting[1].progress.reason), (0, &None));
+    assert_eq!((listed(1).await.items.len(), listed(1).await.next.is_some()), (1, true));
+
+    hooks.disable(&failing.id, "it fails").await.unwrap();
+    town.advance_ms(60 * 60 * 1000);
+    runner.drain().await.unwrap();
+    assert!(listed(20).await.items.is_empty(), "they are dead letters");
+    endpoints.is_well.store(true, Ordering::SeqCst);
+    assert!(hooks.enable(&ada, &failing.id, None).await.unwrap().enabled);
+    assert_eq!(runner.dead_letters().redrive_all(10).await.unwrap().done, 2);
+    runner.drain().await.unwrap();
+    town.post("ana", "three").await;
+    runner.drain().await.unwrap();
+    let said = ["post.created one", "post.created two", "post.created three"];
+    let received = endpoints.received("failing", "content");
+    assert!(received.ends_with(&said.map(String::from)), "{received:?}");
 }
 
 /// R44: if an endpoint is enabled again at any moment while its outbox is cleared, every event is
@@ -159,7 +199,7 @@ async fn enabling_an_endpoint_while_it_is_cleared_loses_nothing() {
         let (ada, id, on) = (town.staff("ada", Role::Admin), failing.id.clone(), webhooks(&town));
         let now = town.now().plus_ms(5_000);
         let (context, meanwhile) = town.interleave(gap, async move || {
-            on.replay(&ada, &id, now).await.unwrap();
+            on.replay(&ada, &id, now, None).await.unwrap();
         });
         let events = roundtable_streams::EventDelivery::new(context.clone(), endpoints.clone());
         let watch = roundtable_streams::EventDetector::new(context.clone());

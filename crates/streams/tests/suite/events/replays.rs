@@ -19,7 +19,7 @@ const EMPTY_READ_DELAY_MS: u64 = 10_000;
 
 async fn replay(town: &Town, webhook: &Webhook, from: Time) {
     let ada = town.staff("ada", Role::Admin);
-    webhooks(town).replay(&ada, &webhook.id, from).await.unwrap();
+    webhooks(town).replay(&ada, &webhook.id, from, None).await.unwrap();
 }
 
 /// Runs until all work is done.
