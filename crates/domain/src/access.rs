@@ -94,7 +94,9 @@ pub enum Permission {
     AskForHelp,
     Assist,
     CreateCompany,
+    UpdateCompany,
     CreateOffer,
+    UpdateOffer,
     CloseOffer,
     Upload,
     KeepGoals,
@@ -202,6 +204,8 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         (Permission::Assist, any_who_sees(or(S::OWNER, S::MEMBER))),
         (Permission::CreateCompany, any(S::SIGNED_IN)),
         (Permission::CreateOffer, any(S::OWNER)),
+        (Permission::UpdateCompany, any(S::OWNER)),
+        (Permission::UpdateOffer, any(S::OWNER)),
         (Permission::CloseOffer, any(or(S::OWNER, staff))),
         // Quests.
         (Permission::CreateQuest, any(S::SIGNED_IN)),

@@ -6,14 +6,16 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Company;
 use roundtable_model::{CompanyId, Entity, RequestId};
 
-use crate::access::{Permission, Relations, require};
+use crate::access::{Permission, Relations, allows, require};
 use crate::account::active_account_check;
 use crate::limits::{NAME_CHARS_MAX, check_filled};
-use crate::{Caller, Context, ServiceError, refusals};
+use crate::pages::fill_page;
+use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
 
 refusals! {
     CompanyError {
         NoSuchCompany: NotFound = "there is no such company",
+        NotOwner: Forbidden = "only the owner of the company can do this",
     }
 }
 
@@ -58,6 +60,59 @@ impl Companies {
                     .await
             })
             .await
+    }
+
+    /// Renames a company of the caller's.
+    pub async fn update(
+        &self,
+        caller: &Caller,
+        id: &CompanyId,
+        name: &str,
+        request: Option<&RequestId>,
+    ) -> Result<Company, CompanyError> {
+        let mutation = self.context.mutation(caller).await?;
+        check_filled("name", name, NAME_CHARS_MAX)?;
+        let name = name.trim();
+        mutation
+            .once("updateCompany", &(id, name), request)?
+            .replay(async |id: CompanyId| self.company(Some(caller), &id).await)
+            .run(async |me, attempt| {
+                let before = self.company(Some(caller), id).await?;
+                if !allows(Permission::UpdateCompany, caller.relations_to(&me, &before.owner_id)) {
+                    return Err(CompanyError::NotOwner);
+                }
+                let owned = Company::OWNER_ID.is(&me.id);
+                let patch = before.key().patch().set(Company::NAME, &name.to_owned()).when(owned);
+                attempt
+                    .commit()
+                    .with("company", patch)
+                    .with("user", active_account_check(&me.id))
+                    .finish(id, Company { name: name.to_owned(), ..before })
+                    .await
+            })
+            .await
+    }
+
+    /// Lists the caller's companies, newest first.
+    pub async fn mine(
+        &self,
+        caller: &Caller,
+        page: &PageInput,
+    ) -> Result<Page<Company>, CompanyError> {
+        let me = self.context.authorize_read(caller).await?.id;
+        let core = self.context.core();
+        fill_page(
+            page,
+            async |limit, after| core.companies_of(&me).limit(limit).after(after).page().await,
+            async |listed: Vec<Company>| {
+                // The index may be stale, so each is read again.
+                let ids: Vec<CompanyId> = listed.into_iter().map(|company| company.id).collect();
+                let found = core.companies(&ids).strong().get().await?;
+                let is_mine = |company: &Company| company.owner_id == me;
+                Ok(found.into_iter().map(|company| company.filter(is_mine)).collect())
+            },
+        )
+        .await
     }
 
     pub async fn company(

@@ -6,7 +6,7 @@ mod reads;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::Write;
-use roundtable_model::{Entity, FollowStatus, RequestId, Shards, UserId, rekey};
+use roundtable_model::{Entity, FollowStatus, RequestId, UserId, rekey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Permission, Relations, allows};
@@ -215,21 +215,6 @@ impl Follows {
                     commit = commit.with("edge", patch);
                 }
                 commit.finish(FollowOutcome::of(&changed), changed).await
-            })
-            .await
-    }
-
-    /// Spreads the followers of a large account over more partitions, while it is in use. Existing
-    /// follows stay where they are: each stores its shard.
-    pub async fn grow_shards(&self, user: &UserId, shards: Shards) -> Result<(), FollowError> {
-        let fewer = User::FOLLOWER_SHARDS.at_most(&shards);
-        let patch = User::at(user).patch().set(User::FOLLOWER_SHARDS, &shards).when(fewer);
-        let patch = Write::from(patch);
-        // If the condition fails, they have been grown further, or the account is gone.
-        let done = || Ok(AttemptOutcome::Done(()));
-        self.context
-            .retry(async |attempt| {
-                attempt.commit().with("user", patch.clone()).finish_or((), |_| done()).await
             })
             .await
     }

@@ -101,7 +101,7 @@ pub use notifications::{
     COLLAPSE_MS, Cause, CauseObject, LatestActor, LiveNotifications, NotificationError,
     NotificationView, Notifications, collapse_hour, collapses,
 };
-pub use offers::{NewOffer, OfferError, Offers};
+pub use offers::{NewOffer, OfferChange, OfferError, Offers};
 pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
 pub use posts::{
     NewPost, POPULAR_RUN_MAX, PostChange, PostError, PostSummaryStats, PostViewerState, Posts,

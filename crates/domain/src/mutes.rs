@@ -64,8 +64,8 @@ impl Mutes {
                     return Err(ServiceError::bad_input("until", invalid).into());
                 }
                 let access = self.context.viewer_access_of(caller, &me, [user], []).await?;
-                let relations =
-                    Relations::SIGNED_IN.with_if(access.addressable(user).is_some(), Relations::CAN_SEE);
+                let relations = Relations::SIGNED_IN
+                    .with_if(access.addressable(user).is_some(), Relations::CAN_SEE);
                 if !allows(Permission::Mute, relations) {
                     return Err(MuteError::NoSuchUser);
                 }
@@ -128,9 +128,7 @@ impl Mutes {
     async fn replayed(&self, me: &UserId, outcome: MuteOutcome) -> Result<Mute, MuteError> {
         match outcome {
             MuteOutcome::Removed(RemovedEntity(mute)) => Ok(mute),
-            MuteOutcome::Muted(user) => {
-                self.find(me, &user).await?.ok_or(MuteError::NotMuted)
-            }
+            MuteOutcome::Muted(user) => self.find(me, &user).await?.ok_or(MuteError::NotMuted),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! when it is closed.
 
 mod reads;
+mod update;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Company, Offer, TagRef, User};
@@ -13,6 +14,7 @@ use roundtable_model::{
 use serde::Serialize;
 
 pub(crate) use self::reads::{filter_visible, offers};
+pub use self::update::OfferChange;
 
 use crate::access::{Permission, Relations, allows};
 use crate::account::active_account_check;

@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use roundtable_model::{Tier, UserId};
 use roundtable_model::table::Clock;
+use roundtable_model::{Tier, UserId};
 
 use crate::{RateSettings, ServiceError, Settings, TierLimits};
 

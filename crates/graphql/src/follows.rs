@@ -3,7 +3,7 @@
 use roundtable_domain::{LiveEvent, Topic};
 use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
-use roundtable_interface::ApiError;
+use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::{Day, RequestId, UserId, entities};
 
 use crate::connection::{Connection, PageArguments};
@@ -43,8 +43,11 @@ impl SharedValue<Follow> for Muted {
             return Ok(own.into_iter().map(|_| Self(false)).collect());
         };
         let mutes = context.services().mutes().among(viewer, &followees).await;
-        let mut mutes = mutes.map_err(ApiError::from)?.into_iter();
-        let muted = |user: Option<UserId>| Self(user.and_then(|_| mutes.next().flatten()).is_some());
+        // A suspended user has no mutes in force.
+        let mutes = none_if_hidden(mutes.map_err(ApiError::from))?.unwrap_or_default();
+        let mut mutes = mutes.into_iter();
+        let muted =
+            |user: Option<UserId>| Self(user.and_then(|_| mutes.next().flatten()).is_some());
         Ok(own.into_iter().map(muted).collect())
     }
 }

@@ -4,7 +4,7 @@ mod mutations;
 
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::{ApiError, none_if_hidden};
-use roundtable_model::{GoalId, MilestoneId, TaskId, Time, UserId, entities};
+use roundtable_model::{Day, GoalId, MilestoneId, TaskId, Time, UserId, entities};
 
 pub(crate) use self::mutations::GoalMutations;
 use crate::connection::{Connection, PageArguments};
@@ -201,13 +201,26 @@ impl GoalQueries {
 
     async fn list_tasks_due(
         context: &RequestContext,
-        from: Time,
-        to: Time,
+        from: Option<Time>,
+        to: Option<Time>,
+        day: Option<Day>,
         paging: PageArguments,
     ) -> Result<Connection<Task>, ApiError> {
         let (caller, tasks) = (context.caller()?, context.services().tasks());
-        let list = format!("tasks due from {from} to {to}");
-        paging.read(context, &list, async |page| tasks.due(caller, from, to, page).await).await
+        match (from, to, day) {
+            (Some(from), Some(to), None) => {
+                let list = format!("tasks due from {from} to {to}");
+                let read = async |page: &_| tasks.due(caller, from, to, page).await;
+                paging.read(context, &list, read).await
+            }
+            (None, None, Some(day)) => {
+                let list = format!("tasks due on {day}");
+                paging
+                    .read(context, &list, async |page| tasks.due_on(caller, day, page).await)
+                    .await
+            }
+            _ => Err(ApiError::bad_request("day: expected either `from` and `to`, or `day`")),
+        }
     }
 
     async fn get_milestone(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{LiveEvent, NewPost, PostChange, PostViewerState, Topic};
+use roundtable_domain::{LiveEvent, NewPost, PostChange, PostSummaryStats, PostViewerState, Topic};
 use roundtable_execution::{FieldError, Given, SharedValue};
 use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
@@ -23,6 +23,9 @@ use crate::objects::{converted, objects, only};
 use crate::reactions::{self, Like};
 use crate::request::RequestContext;
 use crate::users::User;
+
+/// The most posts of one `getPostSummaries`.
+const POST_SUMMARIES_MAX: usize = 100;
 
 objects! {
     Post of entities::Post;
@@ -140,6 +143,39 @@ impl Post {
     }
 }
 
+/// A post in a list, with its reactions: read by a projection, without a read for each field.
+#[derive(Clone, Debug)]
+pub(crate) struct PostOverview(Arc<PostSummaryStats>);
+
+impl From<PostSummaryStats> for PostOverview {
+    fn from(stats: PostSummaryStats) -> Self {
+        Self(Arc::new(stats))
+    }
+}
+
+#[object(of = self.0.post)]
+impl PostOverview {
+    fn post_id(&self) -> &PostId {
+        &self.0.post.id
+    }
+
+    fn like_count(&self) -> u64 {
+        self.0.counter.likes
+    }
+
+    fn comment_count(&self) -> u64 {
+        self.0.counter.comments
+    }
+
+    fn share_count(&self) -> u64 {
+        self.0.counter.shares
+    }
+
+    fn engagement_score(&self) -> f64 {
+        score(&self.0.counter)
+    }
+}
+
 #[expect(clippy::cast_precision_loss, reason = "scores are far below 2^53")]
 pub(crate) fn score(counter: &PostCounter) -> f64 {
     counter.score as f64
@@ -162,6 +198,17 @@ pub(crate) struct PostQueries;
 impl PostQueries {
     async fn get_post(context: &RequestContext, id: PostId) -> Result<Option<Post>, ApiError> {
         Ok(only(Post::load(context, &[id]).await?))
+    }
+
+    async fn get_post_summaries(
+        context: &RequestContext,
+        post_ids: Vec<PostId>,
+    ) -> Result<Vec<Option<PostOverview>>, ApiError> {
+        if post_ids.len() > POST_SUMMARIES_MAX {
+            return Err(ApiError::bad_request("postIds: expected at most 100"));
+        }
+        let posts = context.services().posts();
+        Ok(converted(posts.stats(context.viewer(), &post_ids).await?))
     }
 
     async fn list_global_feed(

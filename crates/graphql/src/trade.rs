@@ -1,11 +1,13 @@
 //! Companies and their offers.
 
-use roundtable_domain::NewOffer;
-use roundtable_graphql_macros::{fields, object};
+use roundtable_domain::{NewOffer, OfferChange};
+use roundtable_execution::Given;
+use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
 use roundtable_model::{CompanyId, OfferId, RequestId, Tag, entities};
 
 use crate::connection::{Connection, PageArguments};
+use crate::edits::{edit_non_null, edit_or_default};
 use crate::node::node_id;
 use crate::objects::{converted, objects, only};
 use crate::request::RequestContext;
@@ -92,6 +94,14 @@ impl TradeQueries {
         Ok(only(Company::load(context, &[id]).await?))
     }
 
+    async fn list_my_companies(
+        context: &RequestContext,
+        paging: PageArguments,
+    ) -> Result<Connection<Company>, ApiError> {
+        let (companies, caller) = (context.services().companies(), context.caller()?);
+        paging.read(context, "my companies", async |page| companies.mine(caller, page).await).await
+    }
+
     async fn get_offer(context: &RequestContext, id: OfferId) -> Result<Option<Offer>, ApiError> {
         Ok(only(Offer::load(context, &[id]).await?))
     }
@@ -108,6 +118,14 @@ impl TradeQueries {
             _ => Err(ApiError::bad_request("companyId: expected either companyId or tag")),
         }
     }
+}
+
+#[input]
+#[derive(Debug)]
+pub(crate) struct UpdateOfferInput {
+    offer_id: OfferId,
+    title: Given<String>,
+    tags: Given<Vec<Tag>>,
 }
 
 pub(crate) struct TradeMutations;
@@ -130,6 +148,28 @@ impl TradeMutations {
     ) -> Result<Offer, ApiError> {
         let (offers, caller) = (context.services().offers(), context.caller()?);
         Ok(offers.create(caller, input, request_id.as_ref()).await?.into())
+    }
+
+    async fn update_company(
+        context: &RequestContext,
+        company_id: CompanyId,
+        name: String,
+        request_id: Option<RequestId>,
+    ) -> Result<Company, ApiError> {
+        let (companies, caller) = (context.services().companies(), context.caller()?);
+        Ok(companies.update(caller, &company_id, &name, request_id.as_ref()).await?.into())
+    }
+
+    async fn update_offer(
+        context: &RequestContext,
+        input: UpdateOfferInput,
+        request_id: Option<RequestId>,
+    ) -> Result<Offer, ApiError> {
+        let (offers, caller) = (context.services().offers(), context.caller()?);
+        let UpdateOfferInput { offer_id, title, tags } = input;
+        let (title, tags) = (edit_non_null("title", title)?, edit_or_default(tags));
+        let change = OfferChange { title, tags };
+        Ok(offers.update(caller, &offer_id, change, request_id.as_ref()).await?.into())
     }
 
     async fn close_offer(

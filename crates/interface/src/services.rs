@@ -5,10 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roundtable_domain::{
     Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, DeadLetterService,
-    ExternalIdentity,
-    Feeds, Follows, Goals, Groups, Likes, LiveBus, LiveUpdates, MediaFiles, Messages, Milestones,
-    Moderation, Mutes, Notifications, Offers, Page, PageInput, Posts, Promotions, Quests, Rooms, Shares, SignedInUser,
-    Statistics, Tags, Tasks, Timelines, Webhooks,
+    ExternalIdentity, Feeds, Follows, Goals, Groups, Likes, LiveBus, LiveUpdates, MediaFiles,
+    Messages, Milestones, Moderation, Mutes, Notifications, Offers, Page, PageInput, Posts,
+    Promotions, Quests, Rooms, Shares, SignedInUser, Statistics, Tags, Tasks, Timelines, Webhooks,
 };
 use roundtable_model::entities::DeadLetter;
 

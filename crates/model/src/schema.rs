@@ -12,10 +12,10 @@ use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
     Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device, EmailLock,
     FeedHorizon, FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency,
-    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, Mute, NickLock,
-    Notification, Offer, Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room,
-    RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter,
-    Webhook, XpEntry,
+    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, Mute,
+    NickLock, Notification, Offer, Post, PostCounter, PostSummary, Promotion, Quest, QuestStep,
+    Report, Room, RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User,
+    UserCounter, Webhook, XpEntry,
 };
 use crate::shape::TableShape;
 use crate::{
@@ -432,7 +432,7 @@ accepted {
     hot Activity.main, ActorHead.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
     hot Follow.gsi1 => "Followers have shards. Requests wait for one user to answer them, never a thousand a second.";
     hot Block.gsi1 => "A thousand users blocking the same user in one second are not expected.";
-    hot Audit.gsi1, Audit.gsi2 => "A decision is made by hand, and few are made about one user or object.";
+    hot Audit.gsi2 => "A decision is made by hand, and few are made about one user or object.";
     hot Mute.gsi1 => "A thousand users muting the same user in one second are not expected.";
     hot Offer.gsi3 => "Only the owner creates a company's offers.";
     hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; the number of shards is a setting, which can be raised at any time.";

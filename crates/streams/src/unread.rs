@@ -35,7 +35,8 @@ impl Runner {
             let found = self.context().ops().checkpoint(&processor, &shard).get().await?;
             let Some(checkpoint) = found else { return Ok(None) };
             let sequence = Sequence::parse(&checkpoint.sequence).map_err(Error::from)?;
-            first = Some(first.map_or_else(|| sequence.clone(), |first| first.min(sequence.clone())));
+            first =
+                Some(first.map_or_else(|| sequence.clone(), |first| first.min(sequence.clone())));
         }
         Ok(first)
     }

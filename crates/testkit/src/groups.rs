@@ -26,6 +26,12 @@ impl Town {
         self.mutes().mute(&muter, &muted, None, None).await.unwrap()
     }
 
+    /// Spreads the followers of a user over more partitions, as a processor does for large accounts.
+    pub async fn grow_follower_shards(&self, name: &str, shards: Shards) {
+        let patch = User::at(&self.id(name)).patch().set(User::FOLLOWER_SHARDS, &shards);
+        self.context().core().table().update(patch.into()).await.unwrap();
+    }
+
     /// Mutes a followee as earlier versions did.
     pub async fn mute_in_follow(&self, muter: &str, muted: &str) {
         let patch = Follow::at(&self.id(muter), &self.id(muted)).patch().set(Follow::MUTED, &true);

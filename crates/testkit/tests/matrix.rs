@@ -56,7 +56,6 @@ const INTERNAL: &[&str] = &[
     "accounts.unlink_identity_as_operator",
     "accounts.sign_in_locks",
     "accounts.clear_sign_in_locks",
-    "follows.grow_shards",
     "groups.disband",
     "groups.leave_all",
     "milestones.achieve_reached",

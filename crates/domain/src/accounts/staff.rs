@@ -7,8 +7,8 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{LoginAttempt, User};
 use roundtable_model::table::{Check, Condition, Update, essential};
 use roundtable_model::{
-    Email, InvalidValue, Json, LoginKey, LoginName, Nickname, RequestId, Role, Tier, UserId, UserStatus,
-    rekey,
+    Email, InvalidValue, Json, LoginKey, LoginName, Nickname, RequestId, Role, Tier, UserId,
+    UserStatus, rekey,
 };
 use serde::{Deserialize, Serialize};
 

@@ -139,7 +139,9 @@ impl CircleCache {
         shared: &CircleLoad,
     ) -> Result<Arc<Circle>> {
         let mut loaded = shared.lock().await;
-        if let Some(circle) = loaded.as_ref().filter(|circle| circle.is_current(version, context.now())) {
+        if let Some(circle) =
+            loaded.as_ref().filter(|circle| circle.is_current(version, context.now()))
+        {
             return Ok(Arc::clone(circle));
         }
         // Rarely needed and large: boxed, to keep the futures of pages small.

@@ -95,7 +95,8 @@ impl Mutes {
             },
             async |edges: Vec<Follow>| {
                 let ids: Vec<UserId> = edges.iter().map(|edge| edge.followee_id.clone()).collect();
-                let access = async { Ok(self.context.viewer_access(Some(caller), &ids, []).await?) };
+                let access =
+                    async { Ok(self.context.viewer_access(Some(caller), &ids, []).await?) };
                 let own = self.context.mutes_in_force(me, &ids);
                 let (access, own) = try_join(access, own).await?;
                 let shown = edges.into_iter().zip(own).map(|(edge, own)| {

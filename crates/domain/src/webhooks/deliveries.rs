@@ -140,12 +140,8 @@ mod tests {
         let read = |cursor: String| {
             DeliveryProgress::read(&Job { cursor: Some(cursor), ..samples::job() })
         };
-        let failing = DeliveryProgress {
-            sent: 3,
-            failing_since: time(5),
-            not_before: time(9),
-            reason: None,
-        };
+        let failing =
+            DeliveryProgress { sent: 3, failing_since: time(5), not_before: time(9), reason: None };
         for progress in [
             DeliveryProgress::default(),
             DeliveryProgress { sent: 20, ..Default::default() },

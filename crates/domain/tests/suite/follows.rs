@@ -133,7 +133,7 @@ async fn follower_shards_can_be_added_while_in_use() {
     let town = Town::of(["star", "f1", "f2", "f3", "f4"]).await;
     town.follow("f1", "star").await;
     let shards = Shards::new(4).unwrap();
-    town.follows().grow_shards(&town.id("star"), shards).await.unwrap();
+    town.grow_follower_shards("star", shards).await;
     for fan in ["f2", "f3", "f4"] {
         town.follow(fan, "star").await;
     }

@@ -7,8 +7,7 @@ use roundtable_domain::{
 use roundtable_model::entities::TagRef;
 use roundtable_model::table::BatchWrite;
 use roundtable_model::{
-    Entity, EntityKind, GroupId, GroupRole, MemberStatus, RequestId, Role, Shard, Shards, Tag,
-    Tier,
+    Entity, EntityKind, GroupId, GroupRole, MemberStatus, RequestId, Role, Shard, Shards, Tag, Tier,
 };
 use roundtable_testkit::Town;
 

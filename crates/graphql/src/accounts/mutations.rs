@@ -250,6 +250,26 @@ impl AccountMutations {
         Ok(accounts.set_roles(caller, &user_id, &roles, request_id.as_ref()).await?.into())
     }
 
+    async fn set_user_tier(
+        context: &RequestContext,
+        user_id: UserId,
+        tier: Tier,
+        request_id: Option<RequestId>,
+    ) -> Result<User, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.set_tier(caller, &user_id, tier, request_id.as_ref()).await?.into())
+    }
+
+    async fn set_user_verified(
+        context: &RequestContext,
+        user_id: UserId,
+        is_verified: bool,
+        request_id: Option<RequestId>,
+    ) -> Result<User, ApiError> {
+        let (accounts, caller) = (context.services().accounts(), context.caller()?);
+        Ok(accounts.set_verified(caller, &user_id, is_verified, request_id.as_ref()).await?.into())
+    }
+
     async fn suspend_user(
         context: &RequestContext,
         user_id: UserId,

@@ -203,6 +203,18 @@ async fn a_deleted_task_is_in_no_list() {
     for list in ["listTasks", "listTasksDue"] {
         assert_eq!(fields(&before[list], "title"), ["Pack", "Drive"], "{list}");
     }
+    // R24: admins list the tasks of all users that are due on a day.
+    let root = api.town.grant_role("bo", Role::Admin).await;
+    let due = |arguments: &str| format!("{{ listTasksDue({arguments}) {{ items {{ title }} }} }}");
+    let on_day = api.run_as(Some(root.clone()), &due("day: \"2030-01-02\"")).await;
+    assert_eq!(fields(&on_day["listTasksDue"], "title"), ["Pack", "Drive"]);
+    let other_day = api.run_as(Some(root.clone()), &due("day: \"2030-01-01\"")).await;
+    assert_eq!(other_day["listTasksDue"]["items"], json!([]));
+    assert_eq!(api.error_code("ana", &due("day: \"2030-01-02\"")).await, "FORBIDDEN");
+    let period = "from: \"2030-01-01T00:00:00Z\"";
+    for wrong in ["limit: 1", period, &format!("{period}, day: \"2030-01-02\"")] {
+        assert_eq!(api.error_code("ana", &due(wrong)).await, "BAD_REQUEST", "{wrong}");
+    }
     let delete =
         format!(r#"mutation {{ deleteTask(goalId: "{goal}", taskId: {pack}) {{ title }} }}"#);
     assert_eq!(api.error_code("bo", &delete).await, "NOT_FOUND");

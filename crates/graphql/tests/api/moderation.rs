@@ -79,11 +79,15 @@ async fn moderators_read_cases_reports_and_the_audit() {
     let reports = &found["reports"]["items"];
     assert_eq!(reports[0]["user"]["nickname"], "bo");
     assert_eq!((&reports[1]["reason"], &reports[1]["caseId"]), (&json!("rude"), &json!(post)));
-    let expected = json!([{"userId": "bo", "reason": "spam"}, {"userId": "cleo", "reason": "rude"}]);
+    let expected =
+        json!([{"userId": "bo", "reason": "spam"}, {"userId": "cleo", "reason": "rude"}]);
     assert_eq!(seen["listReports"]["items"], expected);
     let history = found["history"]["items"].clone();
     assert_eq!(history[0]["action"], "moderatePost");
-    assert_eq!((&history[0]["actorId"], &history[0]["actor"]["nickname"]), (&json!("mo"), &json!("mo")));
+    assert_eq!(
+        (&history[0]["actorId"], &history[0]["actor"]["nickname"]),
+        (&json!("mo"), &json!("mo"))
+    );
     assert_eq!(history[0]["detail"], r#"{"from":"PENDING","reason":"spam","to":"REJECTED"}"#);
     let audit = |filter: &str| format!("{{ listAudit{filter} {{ items {{ {entry} }} }} }}");
     let today = format!("(day: \"{}\")", api.town.now().day());

@@ -1,5 +1,7 @@
 //! R18 to R20, R27: posts, comments, likes and shares.
 
+use roundtable_domain::NewPost;
+use roundtable_model::Visibility;
 use serde_json::{Value, json};
 
 use crate::api_town::{ApiTown, fields};
@@ -33,6 +35,37 @@ async fn a_post_is_created_read_updated_and_deleted() {
         .await;
     assert_eq!(gone["deletePost"]["isDeleted"], true);
     assert_eq!(api.run("ana", &document).await["getPost"], Value::Null);
+}
+
+/// R27: posts in a list with their statistics, in the order of the ids.
+#[tokio::test]
+async fn summaries_have_the_statistics_of_visible_posts() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let (first, second) =
+        (api.town.post("ana", "one").await.id, api.town.post("bo", "two").await.id);
+    let hidden = NewPost { visibility: Some(Visibility::Private), ..NewPost::text("mine") };
+    let hidden = api.town.post_as("ana", hidden).await.id;
+    api.town.like("bo", &first).await;
+    api.town.comment("bo", &first, "nice").await;
+    api.town.share("bo", &first).await;
+    api.town.settle().await;
+    let document = format!(
+        r#"{{ getPostSummaries(postIds: ["{second}", "{hidden}", "none", "{first}"]) {{
+            postId authorId authorNickname groupId content contentType visibility moderationStatus
+            likeCount commentCount shareCount engagementScore createdAt }} }}"#
+    );
+    let seen = api.run("bo", &document).await["getPostSummaries"].take();
+    assert_eq!((&seen[0]["content"], &seen[0]["likeCount"]), (&json!("two"), &json!(0)));
+    assert_eq!((&seen[1], &seen[2]), (&Value::Null, &Value::Null));
+    let found = &seen[3];
+    assert_eq!((&found["postId"], &found["authorNickname"]), (&json!(first), &json!("ana")));
+    let counts = ["likeCount", "commentCount", "shareCount"].map(|name| found[name].clone());
+    assert_eq!(counts, [json!(1), json!(1), json!(1)]);
+    assert_eq!(found["engagementScore"], 9.0);
+    assert_eq!(api.run("ana", &document).await["getPostSummaries"][1]["content"], "mine");
+    let many = vec![format!("\"{first}\""); 101].join(",");
+    let document = format!("{{ getPostSummaries(postIds: [{many}]) {{ postId }} }}");
+    assert_eq!(api.error_code("bo", &document).await, "BAD_REQUEST");
 }
 
 #[tokio::test]

@@ -40,6 +40,47 @@ async fn an_offer_is_found_by_its_tag_until_it_is_closed() {
     assert_eq!(found["getOffer"]["status"], "closed");
 }
 
+/// R29: the owner renames a company and changes an offer, which is found by its present tags.
+#[tokio::test]
+async fn companies_and_offers_are_changed_by_their_owner() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let create = "mutation { createCompany(name: \"Bakery\") { id } }";
+    let company = api.run("ana", create).await["createCompany"]["id"].take();
+    let offer = format!(
+        "mutation {{ createOffer(input: {{ companyId: {company}, title: \"Bread\", tags: [\"bread\"] }})
+            {{ id }} }}"
+    );
+    let offer = api.run("ana", &offer).await["createOffer"]["id"].take();
+    let rename = format!(
+        "mutation {{ updateCompany(companyId: {company}, name: \"Mill\", requestId: \"1\") {{ name }} }}"
+    );
+    let change = |fields: &str| {
+        format!(
+            "mutation {{ updateOffer(input: {{ offerId: {offer} {fields} }}) {{ title tags }} }}"
+        )
+    };
+    let both = change(", title: \"Flour\", tags: [\"flour\"]");
+    for document in [&rename, &both] {
+        assert_eq!(api.error_code("bo", document).await, "FORBIDDEN");
+    }
+    assert_eq!(api.run("ana", &rename).await["updateCompany"]["name"], "Mill");
+    let changed = api.run("ana", &both).await["updateOffer"].take();
+    assert_eq!(changed, json!({ "title": "Flour", "tags": ["flour"] }));
+    let same = api.run("ana", &change("")).await["updateOffer"].take();
+    assert_eq!(same, changed);
+    assert_eq!(api.error_code("ana", &change(", title: null")).await, "BAD_REQUEST");
+    let tagged = |tag: &str| {
+        format!("{{ listOffers(tag: \"{tag}\") {{ items {{ title company {{ name }} }} }} }}")
+    };
+    let found = api.run("bo", &tagged("flour")).await["listOffers"]["items"].take();
+    assert_eq!(found, json!([{ "title": "Flour", "company": { "name": "Mill" } }]));
+    assert_eq!(api.run("bo", &tagged("bread")).await["listOffers"]["items"], json!([]));
+    assert_eq!(api.run("ana", &change(", tags: null")).await["updateOffer"]["tags"], json!([]));
+    let mine = "{ listMyCompanies { items { name } } }";
+    assert_eq!(fields(&api.run("ana", mine).await["listMyCompanies"], "name"), ["Mill"]);
+    assert_eq!(api.run("bo", mine).await["listMyCompanies"]["items"], json!([]));
+}
+
 #[tokio::test]
 async fn offers_are_listed_by_company_or_by_tag() {
     let api = ApiTown::of(["ana"]).await;

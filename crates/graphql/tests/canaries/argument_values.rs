@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use data_encoding::BASE64URL_NOPAD;
 use roundtable_model::entities::AssistMsg;
-use roundtable_model::{CaseId, EntityKind, ModerationStatus, Span};
+use roundtable_model::{CaseId, EntityKind, ModerationStatus, Span, samples};
 use roundtable_testkit::{SecretGoal, SecretTown, VIEWERS};
 
 /// All values of each kind, as GraphQL literals.
@@ -60,6 +60,7 @@ pub(crate) async fn argument_values(hidden: &SecretTown) -> ArgumentValues {
         ("group", all(groups)),
         ("post", all(posts)),
         ("comment", all(comments.iter().map(|(_, id)| id))),
+        ("webhook", all([samples::webhook().id])),
         ("room", all(rooms)),
         ("thread", all(&trade.threads)),
         ("company", all(&trade.companies)),

@@ -146,14 +146,14 @@ plan
 read          how                                               units/call  calls/s  units/s
 post          Get table strong, 1 Post of 1144 B                         1       40       40
 timeline      WalkDays GSI2, 50 Post of 1144 B in 4 partitions          16      100    1,600
-by mutations                                                                             675
-total                                                                                  2,315
+by mutations                                                                             725
+total                                                                                  2,365
 
 write     own/call  derived/call  reads/call  calls/s  units/s
-likePost        13           5.4          27       25      460
+likePost        13           5.4          29       25      460
 total                                                      460
 
-a month of 730 hours: 760.48 for reads + 755.55 for writes = 1,516.03 USD
+a month of 730 hours: 776.90 for reads + 755.55 for writes = 1,532.45 USD
 on demand in us-east-1 since 2024-11-01: 0.125 a million read units, 0.625 a million write units
 ";
     assert_eq!(text.to_string(), expected);

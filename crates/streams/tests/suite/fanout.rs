@@ -282,7 +282,7 @@ async fn followers_in_all_shards_are_reached() {
             fixture.town.follow(fan, "star").await;
         }
         let shards = Shards::new(5).unwrap();
-        fixture.town.follows().grow_shards(&fixture.town.id("star"), shards).await.unwrap();
+        fixture.town.grow_follower_shards("star", shards).await;
         for fan in &fans[3..] {
             fixture.town.follow(fan, "star").await;
         }

@@ -1,11 +1,12 @@
 //! Secrets that no response may contain: hashes, sealed keys, signing secrets, payloads of queues;
 //! and names by which their owners recognise them.
 
+use roundtable_domain::outbox_queue;
 use roundtable_model::entities::{
-    ApiKey, Credential, DeadLetter, Device, Idempotency, Invitation, Promotion, SealedKey, Session,
-    Webhook,
+    ApiKey, Credential, DeadLetter, Device, Idempotency, Invitation, Job, Promotion, SealedKey,
+    Session, Webhook,
 };
-use roundtable_model::{Entity, Expiry, Json, Secret, samples};
+use roundtable_model::{Entity, Expiry, Json, Queue, Secret, samples};
 
 use super::SecretTown;
 
@@ -61,7 +62,18 @@ impl SecretTown {
         let outcome = Json::encode(&self.secret("outcome", &[])).unwrap();
         let request = Idempotency { outcome, ttl, ..samples::idempotency() };
         let payload = Json::encode(&self.secret("dead-letter", &[])).unwrap();
-        let dead_letter = DeadLetter { payload, ..samples::dead_letter() };
+        let queue = Queue::from_static("fan-out");
+        let dead_letter = DeadLetter { queue, payload, ..samples::dead_letter() };
+        let events = format!(
+            r#"[{{"id":"e1","type":"roundtable.post.created","subject":"{}","time":"{}","ids":{{}}}}]"#,
+            self.secret("waiting-event", &[]),
+            samples::job().created_at,
+        );
+        let delivery = Job {
+            queue: outbox_queue(&webhook.id).unwrap(),
+            payload: events.parse().unwrap(),
+            ..samples::job()
+        };
         let promotion = Promotion {
             subject_id: (&user_id).into(),
             user_id: Some(user_id),
@@ -85,7 +97,8 @@ impl SecretTown {
         ] {
             context.core().table().put(item).await.unwrap();
         }
-        for item in [webhook.create(), dead_letter.create(), sealed_key.create()] {
+        for item in [webhook.create(), dead_letter.create(), delivery.create(), sealed_key.create()]
+        {
             context.ops().table().put(item).await.unwrap();
         }
     }

@@ -3,7 +3,9 @@
 use rand::Rng;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
-use roundtable_model::{CommentId, GroupId, GroupRole, ModerationStatus, PostId, Role, Tier, UserId};
+use roundtable_model::{
+    CommentId, GroupId, GroupRole, ModerationStatus, PostId, Role, Tier, UserId,
+};
 
 use crate::UserAction;
 

@@ -296,17 +296,13 @@ impl StormUser {
             }
             "CreateGroup" => Some(UserAction::CreateGroup { name: text, private: random.random() }),
             "UpdateGroup" => found.own_group.map(|group| UserAction::UpdateGroup(group, text)),
-            "Follow" | "Unfollow" | "Accept" | "Reject" | "Mute" | "MuteUser" | "UnmuteUser" | "Block"
-            | "Unblock" => {
-                Some(to_people(card, found, random))
-            }
+            "Follow" | "Unfollow" | "Accept" | "Reject" | "Mute" | "MuteUser" | "UnmuteUser"
+            | "Block" | "Unblock" => Some(to_people(card, found, random)),
             "DeleteGroup" | "Join" | "Leave" | "Invite" | "Approve" | "Remove" | "SetRole" => {
                 to_groups(card, found, random)
             }
             "TurnPrivate" | "Rename" | "Suspend" | "Unsuspend" | "SetRoles" | "SetTier"
-            | "SetVerified" => {
-                Some(to_accounts(card, found, random))
-            }
+            | "SetVerified" => Some(to_accounts(card, found, random)),
             _ => to_content(card, found, random),
         };
         act.unwrap_or(post)

@@ -58,10 +58,10 @@ async fn record_sign_in(book: &mut CostBook) {
         scene.record(accounts.register(&form, address, request.as_ref())).await;
     })
     .await;
-    book.mutation_once("login", &[share("byNickname", 0.5)], async |scene| {
+    book.mutation_once("login", &[share("nicknames", 0.5)], async |scene| {
         signed_up(scene).await;
         let (accounts, email) = (scene.town.accounts(), scene.town.email(NAME));
-        let by_nickname = scene.has("byNickname");
+        let by_nickname = scene.has("nicknames");
         let name = if by_nickname { NAME.parse().unwrap() } else { email.into() };
         let (password, address) = (scene.town.password(NAME), Some(scene.town.address()));
         let device = DeviceInput::default();

@@ -1,6 +1,6 @@
 //! Companies, offers and uploads.
 
-use roundtable_domain::{NewOffer, NewUpload};
+use roundtable_domain::{NewOffer, NewUpload, OfferChange};
 use roundtable_model::{CompanyId, samples};
 use roundtable_testkit::Town;
 
@@ -18,6 +18,20 @@ pub(crate) async fn record(book: &mut CostBook) {
         let new = new_offer(scene, company(scene).await);
         let (offers, me, request) = (scene.town.offers(), scene.ana(), scene.request());
         scene.record(offers.create(&me, new, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("updateCompany", &[], async |scene| {
+        let id = company(scene).await;
+        let (companies, me, request) = (scene.town.companies(), scene.ana(), scene.request());
+        scene.record(companies.update(&me, &id, "Hill tours", request.as_ref())).await;
+    })
+    .await;
+    book.mutation("updateOffer", &[number("tags", 2.0)], async |scene| {
+        let new = new_offer(scene, company(scene).await);
+        let (offers, me, request) = (scene.town.offers(), scene.ana(), scene.request());
+        let offer = offers.create(&me, new, None).await.unwrap();
+        let change = OfferChange { title: Some("Hill tours".into()), tags: None };
+        scene.record(offers.update(&me, &offer.id, change, request.as_ref())).await;
     })
     .await;
     book.mutation("closeOffer", &[number("tags", 2.0)], async |scene| {

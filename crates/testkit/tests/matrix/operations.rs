@@ -338,8 +338,12 @@ impl Question<'_> {
                 shows(town.mutes().among(caller, &[id]).await, |mutes| mutes[0].is_some())
             }
             (
-                "follows.requests" | "follows.followed_by" | "follows.followed" | "blocks.list"
-                | "mutes.list" | "mutes.among",
+                "follows.requests"
+                | "follows.followed_by"
+                | "follows.followed"
+                | "blocks.list"
+                | "mutes.list"
+                | "mutes.among",
                 None,
             ) => "-",
             _ => self.unknown(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use roundtable_domain::{Caller, NewOffer, TaggedItem};
+use roundtable_domain::{Caller, NewOffer, OfferChange, TaggedItem};
 use roundtable_model::entities::{AssistMsg, Offer};
 use roundtable_model::table::Order;
 use roundtable_model::{CompanyId, OfferId};
@@ -28,17 +28,18 @@ deleted profile          | assistance.ask                                       
 own account              | companies.create                                                     | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 offer                    | companies.company offers.of offers.offer                             | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 offer                    | companies.companies offers.offers offers.tagged tags.search          | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
-offer                    | offers.create                                                        | -    ok   403  403  404  403  403  403  403  403  403
+offer                    | offers.create offers.update companies.update                         | -    ok   403  403  404  403  403  403  403  403  403
+offer                    | companies.mine                                                       | -    ok   no   no   no   no   no   no   no   no   403
 offer                    | offers.close                                                         | -    ok   403  403  404  403  403  403  ok   ok   403
 
 suspended account's offer | companies.company offers.of offers.offer                            | 404  ok   404  404  404  404  404  404  ok   ok   404
 suspended account's offer | companies.companies offers.offers offers.tagged tags.search         | no   ok   no   no   no   no   no   no   ok   ok   no
-suspended account's offer | offers.create                                                       | -    403  404  404  404  404  404  404  403  403  403
+suspended account's offer | offers.create offers.update companies.update                        | -    403  404  404  404  404  404  404  403  403  403
 suspended account's offer | offers.close                                                        | -    403  404  404  404  404  404  404  ok   ok   403
 
 deleted account's offer  | companies.company offers.of offers.offer                             | 404  404  404  404  404  404  404  404  404  404  404
 deleted account's offer  | companies.companies offers.offers offers.tagged tags.search          | no   no   no   no   no   no   no   no   no   no   no
-deleted account's offer  | offers.create offers.close                                           | -    401  404  404  404  404  404  404  404  404  403
+deleted account's offer  | offers.create offers.close offers.update companies.update            | -    401  404  404  404  404  404  404  404  404  403
 ";
 
 #[derive(Default)]
@@ -155,7 +156,22 @@ impl TradeFixture {
             ("offers.close", Some(caller)) => {
                 shows(offers.close(caller, offer, None).await, |_| true)
             }
-            ("offers.create" | "offers.close", None) => "-",
+            ("offers.update", Some(caller)) => {
+                let title = Some(String::from("another tour"));
+                let change = OfferChange { title, tags: None };
+                shows(offers.update(caller, offer, change, None).await, |_| true)
+            }
+            ("companies.update", Some(caller)) => {
+                shows(companies.update(caller, company, "walks", None).await, |_| true)
+            }
+            ("companies.mine", Some(caller)) => {
+                lists(companies.mine(caller, &page).await, |one| one.id == *company)
+            }
+            (
+                "offers.create" | "offers.close" | "offers.update" | "companies.update"
+                | "companies.mine",
+                None,
+            ) => "-",
             (other, _) => panic!("no row handler for {other} of {object}"),
         }
     }

@@ -24,7 +24,8 @@ const READS: &str = "
     accounts.login_attempts accounts.me accounts.people accounts.sign_in_locks accounts.user activities.at
     activities.of assistance.messages assistance.mine assistance.messages_by_id assistance.thread
     assistance.threads blocks.list statistics.totals comments.by comments.by_ids comments.comment comments.comments
-    comments.engagement comments.on comments.replies companies.companies companies.company feeds.at
+    comments.engagement comments.on comments.replies companies.companies companies.company companies.mine
+    feeds.at
     feeds.home feeds.live feeds.next
     follows.activity_of follows.among follows.followed follows.followed_by follows.followers
     follows.following follows.is_following follows.requests goals.get goals.goals goals.list
@@ -45,7 +46,7 @@ const READS: &str = "
 
 /// Methods of processors, which are stopped as such, and of operators who stand in for them.
 const OF_PROCESSORS: &str = "
-    follows.grow_shards groups.disband groups.leave_all moderation.decide_automatically
+    groups.disband groups.leave_all moderation.decide_automatically
     quests.clear quests.expire quests.recount quests.recount_all
     milestones.achieve_reached notifications.may_notify notifications.latest_actor posts.set_author_private promotions.rule_writes
     webhooks.disable webhooks.disable_if_unchanged

@@ -1,6 +1,6 @@
 //! Mutations of help threads, companies and offers.
 
-use roundtable_domain::{Caller, Code, NewOffer};
+use roundtable_domain::{Caller, Code, NewOffer, OfferChange};
 use roundtable_model::{CompanyId, OfferId, RequestId, ThreadId, UserId};
 use roundtable_testkit::{ActionOutcome, Town};
 
@@ -32,6 +32,8 @@ pub(crate) enum TradeMutation {
     Found,
     Offer(CompanyId),
     Close(OfferId),
+    Rename(CompanyId),
+    Change(OfferId),
 }
 
 impl TradeMutation {
@@ -42,6 +44,8 @@ impl TradeMutation {
             Self::Found => "companies.create",
             Self::Offer(_) => "offers.create",
             Self::Close(_) => "offers.close",
+            Self::Rename(_) => "companies.update",
+            Self::Change(_) => "offers.update",
         }
     }
 
@@ -64,6 +68,15 @@ impl TradeMutation {
                 reduce(town.offers().create(caller, new, request).await)
             }
             Self::Close(offer) => reduce(town.offers().close(caller, offer, request).await),
+            Self::Rename(company) => {
+                reduce(town.companies().update(caller, company, "walks", request).await)
+            }
+            Self::Change(offer) => {
+                let tags = ["town", "night"].map(|tag| tag.parse().unwrap()).to_vec();
+                let title = Some(String::from("a tour at night"));
+                let change = OfferChange { title, tags: Some(tags) };
+                reduce(town.offers().update(caller, offer, change, request).await)
+            }
         }
     }
 
@@ -86,6 +99,20 @@ impl TradeMutation {
                 assert!(tours.is_empty(), "{what}: {offer} is still found: {tours:?}");
                 return;
             }
+            Self::Rename(company) => {
+                let found = core.company(company).get().await.unwrap().unwrap();
+                assert_eq!(found.name, "walks", "{what}");
+                return;
+            }
+            Self::Change(offer) => {
+                let found = core.offer(offer).get().await.unwrap().unwrap();
+                assert_eq!(found.title, "a tour at night", "{what}");
+                for (tag, count) in [("walk", 0), ("night", 1), ("town", 1)] {
+                    let references = town.rows(&format!("TAG#{tag}"), "Offer#").await;
+                    assert_eq!(references.len(), count, "{what}: {tag}: {references:?}");
+                }
+                return;
+            }
         };
         assert_eq!(there, expected, "{what}");
     }
@@ -98,8 +125,10 @@ pub(crate) fn trade_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         TradeMutation::Ask(vec![town.id("bo"), town.id("cleo")]),
         TradeMutation::Send(thread),
         TradeMutation::Found,
-        TradeMutation::Offer(company),
-        TradeMutation::Close(offer),
+        TradeMutation::Offer(company.clone()),
+        TradeMutation::Close(offer.clone()),
+        TradeMutation::Rename(company),
+        TradeMutation::Change(offer),
     ];
     mutations.into_iter().map(|mutation| Mutation::Trade(ana.clone(), mutation)).collect()
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::future::join_all;
 use roundtable_conformance::Reference;
 use roundtable_domain::{Code, MediaError, NewUpload, Refusal, Settings};
-use roundtable_model::{Entity, Tier};
 use roundtable_model::table::{ManualClock, Store};
+use roundtable_model::{Entity, Tier};
 use roundtable_testkit::{Town, UserAction, YieldingBackend};
 
 use super::{announced, png, request, showing};

@@ -161,7 +161,9 @@ async fn deliveries_of_a_failing_endpoint_are_listed() {
     assert_eq!(waiting.len(), 2);
     assert_eq!(waiting[0].event_types, ["roundtable.post.created"]);
     assert_eq!((waiting[0].progress.sent, waiting[0].attempts > 0), (0, true));
-    assert!(waiting[0].progress.failing_since.is_some() && waiting[0].progress.not_before.is_some());
+    assert!(
+        waiting[0].progress.failing_since.is_some() && waiting[0].progress.not_before.is_some()
+    );
     assert!(waiting[0].progress.reason.is_some(), "{waiting:?}");
     assert_eq!((waiting[1].attempts, &waiting[1].progress.reason), (0, &None));
     assert_eq!((listed(1).await.items.len(), listed(1).await.next.is_some()), (1, true));
