@@ -139,13 +139,13 @@ fn pictured(town: &Town, number: usize) -> Result<[Item; 2]> {
 fn counted(town: &Town, number: usize) -> Option<Item> {
     let (likes, comments, shares) = post_counts(number);
     let counter = PostCounter {
-        post_id: town.posts.get(number)?.id.clone(),
         likes,
         comments,
         shares,
         score: likes + comments + shares,
         // Earlier than all changes that are still to be counted.
         seq: "0".repeat(40),
+        ..PostCounter::zero(town.posts.get(number)?.id.clone())
     };
     Some(counter.item())
 }

@@ -103,7 +103,7 @@ async fn add_thread(
         };
         let comment = comments.add(author, &comment, None).await?;
         for liker in people.clone().take(entry % 3) {
-            comments.like(liker, &comment.id, None).await?;
+            comments.like(liker, &comment.id, None, None).await?;
         }
         progress.add(1);
     }

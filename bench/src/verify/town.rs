@@ -208,8 +208,8 @@ impl TownUsers {
             ..samples::activity()
         };
         let head = ActorHead { actor_id: (&author).into(), ..samples::actor_head() };
-        let seq = String::new();
-        let counter = PostCounter { post_id: id.clone(), likes, comments, shares, score, seq };
+        let zero = PostCounter::zero(id.clone());
+        let counter = PostCounter { likes, comments, shares, score, ..zero };
         let mut items = vec![post.item(), activity.item(), head.item(), counter.item()];
         items.extend((0..likes).map(|place| {
             let (post_id, user_id) = (id.clone(), self.later(nth, place + 1));
@@ -237,9 +237,8 @@ impl TownUsers {
         };
         let (post_id, comment_id, user_id) = (post.clone(), first.clone(), self.later(nth, 1));
         let like = CommentLike { post_id, comment_id, user_id, ..samples::comment_like() };
-        let (post_id, comment_id) = (post.clone(), first.clone());
-        let (likes, replies, seq) = (1, count as u64 - 1, String::new());
-        let counter = CommentCounter { post_id, comment_id, likes, replies, seq };
+        let zero = CommentCounter::zero(post.clone(), first.clone());
+        let counter = CommentCounter { likes: 1, replies: count as u64 - 1, ..zero };
         let comments = ids.iter().take(count).enumerate().map(comment);
         comments.map(|comment| comment.item()).chain([like.item(), counter.item()]).collect()
     }

@@ -20,7 +20,9 @@ use crate::access::{Permission, Relations, allows};
 use crate::idempotency::RemovedEntity;
 use crate::limits::{COMMENT_CHARS_MAX, COMMENT_DEPTH_MAX, check_filled};
 use crate::posts::{load_actionable, unchanged};
-use crate::{Caller, Context, audit, refusals};
+use crate::tags::{reference_writes, references};
+use crate::text_references::resolve_references;
+use crate::{Caller, Context, ServiceError, audit, refusals};
 
 refusals! {
     CommentError {
@@ -90,11 +92,12 @@ impl Comments {
                     Some(parent) => Some(self.parent(caller, &me, &actionable.post, parent).await?),
                     None => None,
                 };
-                let comment = self.new_comment(caller, &actionable.post, input);
+                let comment = self.new_comment(caller, &actionable.post, input).await?;
                 let answered = parent.as_ref().map(|parent| &parent.user_id);
                 attempt
                     .commit()
                     .with("comment", comment.create())
+                    .with_all("tag", references(&self.context, &comment).iter().map(Entity::create))
                     .with_all("post", actionable.checks(answered))
                     .with_all("parent", parent.as_ref().map(unchanged_check))
                     .finish(CommentOutcome::of(&comment), comment)
@@ -121,17 +124,20 @@ impl Comments {
                 if !allows(Permission::UpdateComment, relations) {
                     return Err(CommentError::NotAuthor);
                 }
-                let now = self.context.now();
-                let changed = Comment { content: content.to_owned(), updated_at: now, ..comment };
+                let changed = self.changed(&comment, content).await?;
+                let tags = reference_writes(&self.context, &comment, &changed).await?;
                 let patch = changed
                     .key()
                     .patch()
                     .set(Comment::CONTENT, &changed.content)
-                    .set(Comment::UPDATED_AT, &now)
-                    .when(Comment::IS_DELETED.is(&false));
+                    .set(Comment::HASHTAGS, &changed.hashtags)
+                    .set(Comment::MENTIONS, &changed.mentions)
+                    .set(Comment::UPDATED_AT, &changed.updated_at)
+                    .when(same_text(&comment));
                 attempt
                     .commit()
                     .with("comment", patch)
+                    .with_all("tag", tags)
                     .with("post", unchanged(&post))
                     .finish(CommentOutcome::of(&changed), changed)
                     .await
@@ -154,16 +160,20 @@ impl Comments {
             .run(async |me, attempt| {
                 let comment = self.deletable(caller, &me, id).await?;
                 let tombstone = tombstone(&comment, self.context.now());
+                let tags = reference_writes(&self.context, &comment, &tombstone).await?;
                 let deletion = comment
                     .key()
                     .patch()
                     .set(Comment::IS_DELETED, &tombstone.is_deleted)
                     .set(Comment::CONTENT, &tombstone.content)
+                    .set(Comment::HASHTAGS, &tombstone.hashtags)
+                    .set(Comment::MENTIONS, &tombstone.mentions)
                     .set(Comment::UPDATED_AT, &tombstone.updated_at)
-                    .when(Comment::IS_DELETED.is(&false));
+                    .when(same_text(&comment));
                 // Nothing is left to decide; the case may not exist.
                 let case = Delete::new(ModerationCase::at(&CaseId::from(id)));
                 let mut commit = attempt.commit().with("comment", deletion).with("case", case);
+                commit = commit.with_all("tag", tags);
                 if comment.user_id != me.id {
                     let subject = &comment.id;
                     let entry =
@@ -205,9 +215,15 @@ impl Comments {
         Ok(parent)
     }
 
-    fn new_comment(&self, caller: &Caller, post: &Post, input: &NewComment) -> Comment {
+    async fn new_comment(
+        &self,
+        caller: &Caller,
+        post: &Post,
+        input: &NewComment,
+    ) -> Result<Comment, ServiceError> {
+        let found = resolve_references(&self.context, &input.content).await?;
         let now = self.context.now();
-        Comment {
+        Ok(Comment {
             post_id: post.id.clone(),
             id: self.context.ids().next(),
             user_id: caller.user_id.clone(),
@@ -217,9 +233,23 @@ impl Comments {
             post_sk: sort_key(post),
             moderation_status: ModerationStatus::Approved,
             is_deleted: false,
+            hashtags: present(found.tags),
+            mentions: present(found.nicknames),
             created_at: now,
             updated_at: now,
-        }
+        })
+    }
+
+    /// Returns the comment with another text.
+    async fn changed(&self, comment: &Comment, content: &str) -> Result<Comment, ServiceError> {
+        let found = resolve_references(&self.context, content).await?;
+        Ok(Comment {
+            content: content.to_owned(),
+            hashtags: present(found.tags),
+            mentions: present(found.nicknames),
+            updated_at: self.context.now(),
+            ..comment.clone()
+        })
     }
 
     /// Returns a comment the caller may delete: their own, whether or not they still see the post,
@@ -290,7 +320,26 @@ pub(crate) fn comments<'a>(
 }
 
 fn tombstone(comment: &Comment, now: Time) -> Comment {
-    Comment { is_deleted: true, content: String::new(), updated_at: now, ..comment.clone() }
+    Comment {
+        is_deleted: true,
+        content: String::new(),
+        hashtags: None,
+        mentions: None,
+        updated_at: now,
+        ..comment.clone()
+    }
+}
+
+/// Requires the text that was read, and with it the tags whose references the transaction changes.
+fn same_text(comment: &Comment) -> Condition {
+    let not_deleted: Condition = Comment::IS_DELETED.is(&false);
+    let same = Comment::CONTENT.is(&comment.content);
+    not_deleted.and(same).and(Comment::HASHTAGS.is(&comment.hashtags))
+}
+
+/// An empty list is not stored.
+fn present<T>(list: Vec<T>) -> Option<Vec<T>> {
+    (!list.is_empty()).then_some(list)
 }
 
 /// Checks that the comment exists and its moderation status is unchanged.

@@ -57,6 +57,7 @@ mod shares;
 mod statistics;
 mod tags;
 mod tasks;
+mod text_references;
 mod timelines;
 mod viewer_access;
 mod webhooks;

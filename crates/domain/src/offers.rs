@@ -169,6 +169,7 @@ impl Offers {
             entity: EntityKind::Offer,
             id: (&offer.id).into(),
             user_id: None,
+            within: None,
             title: offer.title.clone(),
             created_at: offer.created_at,
         }

@@ -10,8 +10,6 @@ mod delete;
 mod feeds;
 mod popular;
 mod reads;
-mod tags;
-mod text;
 mod update;
 mod visibility;
 
@@ -28,7 +26,7 @@ pub(crate) use self::visibility::{
 use self::visibility::visible_to_caller;
 use crate::activities::NewMedia;
 use crate::idempotency::RemovedEntity;
-use crate::{Caller, Context, ServiceError, refusals};
+use crate::{Caller, Context, refusals};
 
 refusals! {
     PostError {
@@ -106,15 +104,4 @@ impl Posts {
     async fn found(&self, caller: &Caller, me: &User, id: &PostId) -> Result<Post, PostError> {
         visible_to_caller(&self.context, caller, me, id).await?.ok_or(PostError::NoSuchPost)
     }
-}
-
-/// Parses a text's hashtags and mentions, keeping only nicknames that exist.
-async fn resolve_references(
-    context: &Context,
-    content: &str,
-) -> Result<text::TextReferences, ServiceError> {
-    let mut references = text::parse_references(content);
-    let locks = context.core().nick_locks(&references.nicknames).get().await?;
-    references.nicknames = locks.into_iter().flatten().map(|lock| lock.nickname).collect();
-    Ok(references)
 }

@@ -1,21 +1,25 @@
-//! Search by tag: users, groups, goals, quests, posts and offers, found by references written with
-//! each of them, and shown as far as the viewer may see them now (R4).
+//! Search by tag: users, groups, goals, quests, posts, comments and offers, found by references
+//! written with each of them, and shown as far as the viewer may see them now (R4, R53).
+
+mod references;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures::future::try_join4;
+use futures::future::{try_join, try_join4};
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Goal, Group, Offer, Post, Quest, TagRef, User};
+use roundtable_model::entities::{Comment, Goal, Group, Offer, Post, Quest, TagRef, User};
+use roundtable_model::table::Order;
 use roundtable_model::{
-    EntityKind, GoalId, GroupId, OfferId, OfferStatus, PostId, QuestId, SubjectId, Tag, UserId,
-    UserStatus,
+    CommentId, EntityKind, GoalId, GroupId, OfferId, OfferStatus, PostId, QuestId, SubjectId, Tag,
+    UserId, UserStatus,
 };
 
+pub(crate) use self::references::{reference_writes, references};
 use crate::limits::{TAGS_MAX, check_count};
 use crate::pages::fill_page;
 use crate::{
-    Caller, Context, Page, PageInput, ServiceError, ViewerAccess, offers, posts, refusals,
+    Caller, Comments, Context, Page, PageInput, ServiceError, ViewerAccess, offers, posts, refusals,
 };
 
 refusals! {
@@ -36,6 +40,7 @@ pub enum TaggedItem {
     Goal(Box<Goal>),
     Quest(Box<Quest>),
     Post(Box<Post>),
+    Comment(Box<Comment>),
     Offer(Box<Offer>),
 }
 
@@ -48,12 +53,13 @@ impl Tags {
     }
 
     /// Returns the items with a tag, of one kind or of all, that the viewer may see; by kind, then
-    /// by id, which is by time.
+    /// by id, which is by time; both in one order.
     pub async fn search(
         &self,
         viewer: Option<&Caller>,
         tag: &Tag,
         entity: Option<EntityKind>,
+        order: Order,
         page: &PageInput,
     ) -> Result<Page<TaggedItem>, TagError> {
         if entity.is_some_and(|entity| !is_tagged(entity)) {
@@ -67,7 +73,7 @@ impl Tags {
                     Some(entity) => core.tagged_of(tag, entity, shards),
                     None => core.tagged(tag, shards),
                 };
-                listing.limit(limit).after(after).page().await
+                listing.order(order).limit(limit).after(after).page().await
             },
             async |references: Vec<TagRef>| {
                 let mut found = self.load_visible(viewer, &references).await?;
@@ -94,8 +100,9 @@ impl Tags {
         let groups: Vec<GroupId> = ids(named, EntityKind::Group);
         let owners = named.iter().filter_map(|reference| reference.user_id.as_ref());
         let access = context.viewer_access(viewer, users.iter().chain(owners), &groups).await?;
-        let (posts, offers, goals, quests) = try_join4(
-            self.posts(viewer, named),
+        let content = try_join(self.posts(viewer, named), self.comments(viewer, named));
+        let ((posts, comments), offers, goals, quests) = try_join4(
+            content,
             self.offers(viewer, named),
             self.goals(viewer, &access, named),
             self.quests(viewer, &access, named),
@@ -105,7 +112,8 @@ impl Tags {
         let users = users.map(|user| TaggedItem::User(Box::new(Arc::unwrap_or_clone(user))));
         let groups = groups.iter().filter_map(|id| access.visible_group(id).cloned());
         let groups = groups.map(|group| TaggedItem::Group(Box::new(group)));
-        let all = users.chain(groups).chain(posts).chain(offers).chain(goals).chain(quests);
+        let content = posts.into_iter().chain(comments);
+        let all = users.chain(groups).chain(content).chain(offers).chain(goals).chain(quests);
         Ok(all.map(|one| (one.key(), one)).collect())
     }
 
@@ -118,6 +126,20 @@ impl Tags {
         let found = posts::posts(&self.context, &ids).await?;
         let visible = posts::filter_visible(&self.context, viewer, found).await?;
         Ok(visible.into_iter().flatten().map(|post| TaggedItem::Post(Box::new(post))).collect())
+    }
+
+    async fn comments(
+        &self,
+        viewer: Option<&Caller>,
+        named: &[TagRef],
+    ) -> Result<Vec<TaggedItem>, ServiceError> {
+        let of_kind = named.iter().filter(|reference| reference.entity == EntityKind::Comment);
+        let at = of_kind.filter_map(|it| Some((it.within.as_ref()?.recast(), it.id.recast())));
+        let at: Vec<(PostId, CommentId)> = at.collect();
+        let comments = Comments::new(self.context.clone());
+        let visible = comments.visible_at(viewer, &at).await?;
+        let comments = visible.into_iter().flatten();
+        Ok(comments.map(|comment| TaggedItem::Comment(Box::new(comment))).collect())
     }
 
     async fn offers(
@@ -165,6 +187,7 @@ impl TaggedItem {
             Self::Goal(goal) => &goal.tags,
             Self::Quest(quest) => &quest.tags,
             Self::Post(post) => &post.hashtags,
+            Self::Comment(comment) => comment.tags(),
             Self::Offer(offer) => &offer.tags,
         }
     }
@@ -176,14 +199,15 @@ impl TaggedItem {
             Self::Goal(goal) => (EntityKind::Goal, (&goal.id).into()),
             Self::Quest(quest) => (EntityKind::Quest, (&quest.id).into()),
             Self::Post(post) => (EntityKind::Post, (&post.id).into()),
+            Self::Comment(comment) => (EntityKind::Comment, (&comment.id).into()),
             Self::Offer(offer) => (EntityKind::Offer, (&offer.id).into()),
         }
     }
 }
 
 const fn is_tagged(entity: EntityKind) -> bool {
-    use EntityKind::{Goal, Group, Offer, Post, Quest, User};
-    matches!(entity, User | Group | Goal | Quest | Post | Offer)
+    use EntityKind::{Comment, Goal, Group, Offer, Post, Quest, User};
+    matches!(entity, User | Group | Goal | Quest | Post | Comment | Offer)
 }
 
 fn ids<T: From<roundtable_model::Id>>(named: &[TagRef], kind: EntityKind) -> Vec<T> {

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ImplItem, ImplItemFn, ItemImpl, Type};
 
@@ -89,7 +90,7 @@ impl<'a> Resolvers<'a> {
         let functions: Vec<&ImplItemFn> = item.items.iter().filter_map(as_function).collect();
         let mut errors = Vec::new();
         for function in &functions {
-            let rust = function.sig.ident.to_string();
+            let rust = function.sig.ident.unraw().to_string();
             if !types.iter().any(|field| snake_case(&field.name) == rust) {
                 let message = format!("schema.graphql has no such field on {name}");
                 errors.push(syn::Error::new(function.sig.ident.span(), message));
@@ -99,7 +100,7 @@ impl<'a> Resolvers<'a> {
         for (index, field) in (0..).zip(types) {
             let rust = snake_case(&field.name);
             let is_leaf = sdl.is_leaf(&field.ty);
-            match functions.iter().find(|function| function.sig.ident == rust) {
+            match functions.iter().find(|function| function.sig.ident.unraw() == rust) {
                 Some(function) => match Resolver::of(function, field) {
                     Ok(resolver) => {
                         fields.push(FieldResolver { index, field, resolver, is_leaf });

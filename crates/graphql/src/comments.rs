@@ -5,7 +5,7 @@ use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
 use roundtable_model::table::Order;
-use roundtable_model::{CommentId, PostId, RequestId, UserId, entities};
+use roundtable_model::{CommentId, LikeType, Nickname, PostId, RequestId, Tag, UserId, entities};
 
 use crate::connection::{Connection, PageArguments};
 use crate::enums::ModelSortDirection;
@@ -13,6 +13,7 @@ use crate::events::{EventStream, subscribe};
 use crate::node::node_id;
 use crate::objects::{converted, objects, only};
 use crate::posts::Post;
+use crate::reactions::LikeCount;
 use crate::request::RequestContext;
 use crate::users::User;
 
@@ -61,6 +62,24 @@ impl Comment {
 
     fn user(&self) -> &UserId {
         &self.0.user_id
+    }
+
+    fn hashtags(&self) -> &[Tag] {
+        self.0.tags()
+    }
+
+    fn mentions(&self) -> &[Nickname] {
+        self.0.mentions.as_deref().unwrap_or_default()
+    }
+
+    async fn like_counts(
+        comments: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Vec<LikeCount>>, ApiError> {
+        let key = |comment: &Self| (comment.0.post_id.clone(), comment.0.id.clone());
+        let keys: Vec<_> = comments.iter().map(key).collect();
+        let counters = context.services().comments().counters(&keys).await?.into_iter();
+        Ok(counters.map(|it| LikeCount::of(it.likes, it.loves, it.laughs)).collect())
     }
 
     fn likes_count(engagement: &Engagement) -> u64 {
@@ -174,10 +193,11 @@ impl CommentMutations {
     async fn like_comment(
         context: &RequestContext,
         comment_id: CommentId,
+        like_type: Option<LikeType>,
         request_id: Option<RequestId>,
     ) -> Result<Comment, ApiError> {
         let (comments, caller) = (context.services().comments(), context.caller()?);
-        Ok(comments.like(caller, &comment_id, request_id.as_ref()).await?.into())
+        Ok(comments.like(caller, &comment_id, like_type, request_id.as_ref()).await?.into())
     }
 
     async fn unlike_comment(

@@ -9,7 +9,7 @@ use roundtable_interface::ApiError;
 use roundtable_model::entities::PostCounter;
 use roundtable_model::table::Order;
 use roundtable_model::{
-    Day, FeedName, ModerationStatus, PostId, RequestId, UserId, Visibility, entities,
+    Day, FeedName, ModerationStatus, PostId, RequestId, Tag, UserId, Visibility, entities,
 };
 
 use crate::comments::{self, Comment};
@@ -20,7 +20,7 @@ use crate::events::{EventStream, subscribe};
 use crate::media::{self, Media};
 use crate::node::node_id;
 use crate::objects::{converted, objects, only};
-use crate::reactions::{self, Like};
+use crate::reactions::{self, Like, LikeCount};
 use crate::request::RequestContext;
 use crate::users::User;
 
@@ -100,6 +100,15 @@ impl Post {
 
     fn like_count(counter: &PostCounter) -> u64 {
         counter.likes
+    }
+
+    async fn like_counts(
+        posts: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Vec<LikeCount>>, ApiError> {
+        let ids: Vec<PostId> = posts.iter().map(|post| post.0.id.clone()).collect();
+        let counters = counters(context, &ids).await?.into_iter();
+        Ok(counters.map(|it| LikeCount::of(it.likes, it.loves, it.laughs)).collect())
     }
 
     fn comment_count(counter: &PostCounter) -> u64 {
@@ -247,6 +256,19 @@ impl PostQueries {
     ) -> Result<Connection<Post>, ApiError> {
         let (posts, viewer) = (context.services().posts(), context.viewer());
         paging.read(context, "popular posts", async |page| posts.popular(viewer, page).await).await
+    }
+
+    async fn list_posts_by_tag(
+        context: &RequestContext,
+        tag: Tag,
+        order: Option<ModelSortDirection>,
+        paging: PageArguments,
+    ) -> Result<Connection<Post>, ApiError> {
+        let order = ModelSortDirection::order_or(order, Order::Descending);
+        let (posts, viewer) = (context.services().posts(), context.viewer());
+        let list = format!("posts tagged {}, {order:?}", tag.fold());
+        let read = async |page: &_| posts.tagged(viewer, &tag, order, page).await;
+        paging.read(context, &list, read).await
     }
 
     async fn list_user_posts(

@@ -43,6 +43,33 @@ impl Like {
     }
 }
 
+/// The number of likes of one type.
+#[derive(Clone, Debug)]
+pub(crate) struct LikeCount {
+    like_type: LikeType,
+    count: u64,
+}
+
+impl LikeCount {
+    /// Returns the counts of all types. Likes whose type was never counted are taken as plain.
+    pub(crate) fn of(likes: u64, loves: Option<u64>, laughs: Option<u64>) -> Vec<Self> {
+        let (loves, laughs) = (loves.unwrap_or(0), laughs.unwrap_or(0));
+        let count = |like_type: &LikeType| match like_type {
+            LikeType::Like => likes.saturating_sub(loves + laughs),
+            LikeType::Love => loves,
+            LikeType::Laugh => laughs,
+        };
+        LikeType::ALL.iter().map(|each| Self { like_type: *each, count: count(each) }).collect()
+    }
+}
+
+#[object(of = self)]
+impl LikeCount {
+    fn r#type(&self) -> LikeType {
+        self.like_type
+    }
+}
+
 /// The state of the caller's like after a mutation.
 #[derive(Clone, Debug)]
 pub(crate) struct LikeResult {

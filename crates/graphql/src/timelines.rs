@@ -128,6 +128,7 @@ pub(crate) enum TaggedEntity {
     Goal(Goal),
     Quest(Quest),
     Post(Post),
+    Comment(Comment),
     Offer(Offer),
 }
 
@@ -139,6 +140,7 @@ impl From<TaggedItem> for TaggedEntity {
             TaggedItem::Goal(goal) => Self::Goal((*goal).into()),
             TaggedItem::Quest(quest) => Self::Quest((*quest).into()),
             TaggedItem::Post(post) => Self::Post((*post).into()),
+            TaggedItem::Comment(comment) => Self::Comment((*comment).into()),
             TaggedItem::Offer(offer) => Self::Offer((*offer).into()),
         }
     }
@@ -163,11 +165,13 @@ impl TimelineQueries {
         context: &RequestContext,
         tag: Tag,
         entity: Option<EntityKind>,
+        order: Option<ModelSortDirection>,
         paging: PageArguments,
     ) -> Result<Connection<TaggedEntity>, ApiError> {
         let (tags, viewer) = (context.services().tags(), context.viewer());
-        let list = format!("tagged {}, {entity:?}", tag.fold());
-        let read = async |page: &_| tags.search(viewer, &tag, entity, page).await;
+        let order = ModelSortDirection::order_or(order, Order::Ascending);
+        let list = format!("tagged {}, {entity:?}, {order:?}", tag.fold());
+        let read = async |page: &_| tags.search(viewer, &tag, entity, order, page).await;
         paging.read(context, &list, read).await
     }
 }

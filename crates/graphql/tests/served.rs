@@ -75,6 +75,7 @@ comments.by                            Query.listUserComments
 comments.by_ids                        Query.getComment
 comments.comment                       =comments.by_ids
 comments.comments                      Query.node
+comments.counters                      Comment.likeCounts
 comments.delete                        Mutation.deleteComment
 comments.engagement                    Comment.likesCount
 comments.like                          Mutation.likeComment
@@ -197,7 +198,7 @@ posts.post                             =posts.posts
 posts.posts                            Query.getPost
 posts.set_author_private               streams
 posts.stats                            Query.getPostSummaries
-posts.tagged                           =tags.search
+posts.tagged                           Query.listPostsByTag
 posts.update                           Mutation.updatePost
 posts.viewer_states                    Post.viewerHasLiked
 promotions.promotions                  Query.getPromotion

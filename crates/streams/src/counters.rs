@@ -76,14 +76,7 @@ impl Processor for CounterUpdater {
             if before.is_none() && !there.contains_key(id) {
                 continue;
             }
-            let counter = before.cloned().unwrap_or_else(|| PostCounter {
-                post_id: id.clone(),
-                likes: 0,
-                comments: 0,
-                shares: 0,
-                score: 0,
-                seq: String::new(),
-            });
+            let counter = before.cloned().unwrap_or_else(|| PostCounter::zero(id.clone()));
             let after = self.apply(batch, counter, changes)?;
             self.write_counter(&mut effects, before, after, Post::at(id).exists());
         }
@@ -112,13 +105,8 @@ impl CounterUpdater {
             if before.is_none() && !there.contains_key(id) {
                 continue;
             }
-            let counter = before.cloned().unwrap_or_else(|| CommentCounter {
-                post_id: id.0.clone(),
-                comment_id: id.1.clone(),
-                likes: 0,
-                replies: 0,
-                seq: String::new(),
-            });
+            let counter =
+                before.cloned().unwrap_or_else(|| CommentCounter::zero(id.0.clone(), id.1.clone()));
             let after = self.apply(batch, counter, changes)?;
             self.write_counter(effects, before, after, Comment::at(&id.0, &id.1).exists());
         }
@@ -248,6 +236,8 @@ impl Counter for PostCounter {
 
     fn add(&mut self, delta: Self::Delta, context: &Context) -> Result<()> {
         self.likes = checked_add("likes", self.likes, delta.likes)?;
+        self.loves = add_of_type("loves", self.loves, delta.loves, self.likes)?;
+        self.laughs = add_of_type("laughs", self.laughs, delta.laughs, self.likes)?;
         self.comments = checked_add("comments", self.comments, delta.comments)?;
         self.shares = checked_add("shares", self.shares, delta.shares)?;
         self.score = context.settings().score.of(self.likes, self.comments, self.shares);
@@ -258,6 +248,8 @@ impl Counter for PostCounter {
         Self::SEQ
             .is(&self.seq)
             .and(Self::LIKES.is(&self.likes))
+            .and(Self::LOVES.is(&self.loves))
+            .and(Self::LAUGHS.is(&self.laughs))
             .and(Self::COMMENTS.is(&self.comments))
             .and(Self::SHARES.is(&self.shares))
     }
@@ -280,6 +272,10 @@ impl Counter for CommentCounter {
 
     fn add(&mut self, delta: Self::Delta, _: &Context) -> Result<()> {
         self.likes = checked_add("likes", self.likes, delta.likes)?;
+        // Before likes of comments had types, all of them were plain.
+        let (loves, laughs) = (self.loves.unwrap_or(0), self.laughs.unwrap_or(0));
+        self.loves = Some(checked_add("loves", loves, delta.loves)?);
+        self.laughs = Some(checked_add("laughs", laughs, delta.laughs)?);
         self.replies = checked_add("replies", self.replies, delta.replies)?;
         Ok(())
     }
@@ -288,6 +284,8 @@ impl Counter for CommentCounter {
         Self::SEQ
             .is(&self.seq)
             .and(Self::LIKES.is(&self.likes))
+            .and(Self::LOVES.is(&self.loves))
+            .and(Self::LAUGHS.is(&self.laughs))
             .and(Self::REPLIES.is(&self.replies))
     }
 }
@@ -315,6 +313,15 @@ impl Counter for UserCounter {
 
     fn unchanged(&self) -> Condition {
         Self::SEQ.is(&self.seq).and(Self::COUNT.is(&self.count))
+    }
+}
+
+/// Adds to the number of likes of one type. In a counter from before they were counted by type it is
+/// unknown, until `verify` counts it or there are no likes.
+fn add_of_type(counter: &str, count: Option<u64>, delta: i64, likes: u64) -> Result<Option<u64>> {
+    match count {
+        Some(count) => Ok(Some(checked_add(counter, count, delta)?)),
+        None => Ok((likes == 0).then_some(0)),
     }
 }
 

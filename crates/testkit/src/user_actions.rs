@@ -8,8 +8,8 @@ use roundtable_domain::{
     ProfileChange, Refusal,
 };
 use roundtable_model::{
-    ActivityVerb, CommentId, GroupId, GroupRole, ModerationStatus, Nickname, ObjectType, PostId,
-    RequestId, Role, Tier, UserId, Visibility,
+    ActivityVerb, CommentId, GroupId, GroupRole, LikeType, ModerationStatus, Nickname, ObjectType,
+    PostId, RequestId, Role, Tier, UserId, Visibility,
 };
 
 use crate::Town;
@@ -37,14 +37,14 @@ pub enum UserAction {
     Post { content: String, group: Option<GroupId>, visibility: Visibility },
     EditPost(PostId, String, Visibility),
     DeletePost(PostId),
-    Like(PostId),
+    Like(PostId, Option<LikeType>),
     Unlike(PostId),
     Share(PostId),
     Unshare(PostId),
     Comment { post: PostId, parent: Option<CommentId>, content: String },
     EditComment(CommentId, String),
     DeleteComment(CommentId),
-    LikeComment(CommentId),
+    LikeComment(CommentId, Option<LikeType>),
     UnlikeComment(CommentId),
     PostActivity(PostId),
     Report(PostId),
@@ -224,7 +224,7 @@ impl Town {
             UserAction::Post { .. }
             | UserAction::EditPost(..)
             | UserAction::DeletePost(_)
-            | UserAction::Like(_)
+            | UserAction::Like(..)
             | UserAction::Unlike(_)
             | UserAction::Share(_)
             | UserAction::Unshare(_)
@@ -232,7 +232,7 @@ impl Town {
             UserAction::Comment { .. }
             | UserAction::EditComment(..)
             | UserAction::DeleteComment(_)
-            | UserAction::LikeComment(_)
+            | UserAction::LikeComment(..)
             | UserAction::UnlikeComment(_) => {
                 self.perform_on_comments(caller, action, request).await
             }
@@ -319,7 +319,9 @@ impl Town {
                 reduce(posts.update(caller, id, &change, request).await)
             }
             UserAction::DeletePost(id) => reduce(posts.delete(caller, id, request).await),
-            UserAction::Like(id) => reduce(self.likes().like(caller, id, None, request).await),
+            UserAction::Like(id, kind) => {
+                reduce(self.likes().like(caller, id, *kind, request).await)
+            }
             UserAction::Unlike(id) => reduce(self.likes().unlike(caller, id, request).await),
             UserAction::Share(id) => reduce(self.shares().share(caller, id, request).await),
             UserAction::Unshare(id) => reduce(self.shares().unshare(caller, id, request).await),
@@ -357,7 +359,9 @@ impl Town {
                 reduce(comments.update(caller, id, content, request).await)
             }
             UserAction::DeleteComment(id) => reduce(comments.delete(caller, id, request).await),
-            UserAction::LikeComment(id) => reduce(comments.like(caller, id, request).await),
+            UserAction::LikeComment(id, kind) => {
+                reduce(comments.like(caller, id, *kind, request).await)
+            }
             UserAction::UnlikeComment(id) => reduce(comments.unlike(caller, id, request).await),
             other => panic!("{other:?} is not about comments"),
         }

@@ -62,6 +62,7 @@ const INTERNAL: &[&str] = &[
     "moderation.decide_automatically",
     "notifications.may_notify",
     "notifications.latest_actor",
+    "comments.counters",
     "posts.counters",
     "posts.set_author_private",
     "promotions.rule_writes",

@@ -13,9 +13,14 @@ pub(crate) enum TallyKind {
     /// A counter of a user or a group.
     Counter,
     Likes,
+    /// The likes of one type, as for `Laughs`.
+    Loves,
+    Laughs,
     Comments,
     Shares,
     CommentLikes,
+    CommentLoves,
+    CommentLaughs,
     Replies,
     /// The score under which a post is listed as popular: facts are in its counter, the post states
     /// it.
@@ -43,12 +48,16 @@ pub(crate) enum TallyKind {
 }
 
 impl TallyKind {
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Counter,
         Self::Likes,
+        Self::Loves,
+        Self::Laughs,
         Self::Comments,
         Self::Shares,
         Self::CommentLikes,
+        Self::CommentLoves,
+        Self::CommentLaughs,
         Self::Replies,
         Self::Score,
         Self::Lock,
@@ -77,8 +86,12 @@ impl TallyKind {
     /// Returns `true` if amounts are stated only while their owner exists: a purge deletes both,
     /// and remaining facts do not count.
     pub(crate) const fn needs_owner(self) -> bool {
-        use TallyKind::{CommentLikes, Comments, Likes, Replies, Score, Shares};
-        matches!(self, Likes | Comments | Shares | CommentLikes | Replies | Score)
+        use TallyKind::{
+            CommentLaughs, CommentLikes, CommentLoves, Comments, Laughs, Likes, Loves, Replies,
+            Score, Shares,
+        };
+        matches!(self, Likes | Loves | Laughs | Comments | Shares | Replies | Score)
+            || matches!(self, CommentLikes | CommentLoves | CommentLaughs)
     }
 
     /// Returns `true` if any stated amount is right once the owner is gone: a reward stays when its

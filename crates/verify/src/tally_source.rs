@@ -13,7 +13,7 @@ use roundtable_model::entities::{
     HandleLock, Holder, Like, NickLock, Post, PostCounter, Share, User, UserCounter, XpEntry,
 };
 use roundtable_model::table::{Item, ValueRef};
-use roundtable_model::{Entity, EntityKind, MemberStatus, Shard, UserCount};
+use roundtable_model::{Entity, EntityKind, LikeType, MemberStatus, Shard, UserCount};
 
 use crate::subject::TallySubject;
 use crate::tally::{TallyEntry, TallyKind};
@@ -152,8 +152,9 @@ impl TallySource for GroupCounter {
 
 impl TallySource for Post {
     fn emit_entries(&self, _: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
+        use TallyKind::{Comments, Laughs, Likes, Loves, Score, Shares};
         let own = TallySubject::Post(self.id.clone());
-        for kind in [TallyKind::Likes, TallyKind::Comments, TallyKind::Shares, TallyKind::Score] {
+        for kind in [Likes, Loves, Laughs, Comments, Shares, Score] {
             emit(TallyEntry::owner(kind, own.clone()));
         }
         if self.is_deleted {
@@ -172,11 +173,13 @@ impl TallySource for Post {
 }
 
 impl TallySource for PostCounter {
-    const COUNTS: &'static [&'static str] = &["likes", "comments", "shares", "score"];
+    const COUNTS: &'static [&'static str] =
+        &["likes", "loves", "laughs", "comments", "shares", "score"];
 
     fn emit_entries(&self, item: &Item, rules: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
         let own = || TallySubject::Post(self.post_id.clone());
         emit(TallyEntry::stated(TallyKind::Likes, own(), stored(item, "likes")));
+        emit_likes_by_type(item, [TallyKind::Loves, TallyKind::Laughs], own, emit);
         emit(TallyEntry::stated(TallyKind::Comments, own(), stored(item, "comments")));
         emit(TallyEntry::stated(TallyKind::Shares, own(), stored(item, "shares")));
         if let Some(score) = rules.score.listed(self.score) {
@@ -187,14 +190,24 @@ impl TallySource for PostCounter {
     fn contradiction(&self, item: &Item, rules: &CheckRules) -> Option<(String, String)> {
         let (expected, found) =
             (rules.score.of(self.likes, self.comments, self.shares), stored(item, "score"));
-        let wrong = i128::from(expected) != found;
-        wrong.then(|| (format!("the score of what it counts, {expected}"), found.to_string()))
+        if i128::from(expected) != found {
+            let expected = format!("the score of what it counts, {expected}");
+            return Some((expected, found.to_string()));
+        }
+        let is_by_type = self.loves.is_some() && self.laughs.is_some();
+        (!is_by_type).then(|| ("its likes by type".into(), "only their number".into()))
     }
 }
 
 impl TallySource for Like {
     fn emit_entries(&self, _: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
-        emit(TallyEntry::fact(TallyKind::Likes, TallySubject::Post(self.post_id.clone())));
+        let post = || TallySubject::Post(self.post_id.clone());
+        emit(TallyEntry::fact(TallyKind::Likes, post()));
+        match self.like_type {
+            LikeType::Like => {}
+            LikeType::Love => emit(TallyEntry::fact(TallyKind::Loves, post())),
+            LikeType::Laugh => emit(TallyEntry::fact(TallyKind::Laughs, post())),
+        }
     }
 }
 
@@ -206,7 +219,8 @@ impl TallySource for Share {
 
 impl TallySource for Comment {
     fn emit_entries(&self, _: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
-        for kind in [TallyKind::CommentLikes, TallyKind::Replies] {
+        use TallyKind::{CommentLaughs, CommentLikes, CommentLoves, Replies};
+        for kind in [CommentLikes, CommentLoves, CommentLaughs, Replies] {
             let own = TallySubject::Comment(self.post_id.clone(), self.id.clone());
             emit(TallyEntry::owner(kind, own));
         }
@@ -218,23 +232,42 @@ impl TallySource for Comment {
             let parent = TallySubject::Comment(self.post_id.clone(), parent.clone());
             emit(TallyEntry::fact(TallyKind::Replies, parent));
         }
+        features::emit_tags(EntityKind::Comment, &(&self.id).into(), self.tags(), emit);
     }
 }
 
 impl TallySource for CommentLike {
     fn emit_entries(&self, _: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
-        let comment = TallySubject::Comment(self.post_id.clone(), self.comment_id.clone());
-        emit(TallyEntry::fact(TallyKind::CommentLikes, comment));
+        let comment = || TallySubject::Comment(self.post_id.clone(), self.comment_id.clone());
+        emit(TallyEntry::fact(TallyKind::CommentLikes, comment()));
+        match self.like_type() {
+            LikeType::Like => {}
+            LikeType::Love => emit(TallyEntry::fact(TallyKind::CommentLoves, comment())),
+            LikeType::Laugh => emit(TallyEntry::fact(TallyKind::CommentLaughs, comment())),
+        }
     }
 }
 
 impl TallySource for CommentCounter {
-    const COUNTS: &'static [&'static str] = &["likes", "replies"];
+    const COUNTS: &'static [&'static str] = &["likes", "loves", "laughs", "replies"];
 
     fn emit_entries(&self, item: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
         let own = || TallySubject::Comment(self.post_id.clone(), self.comment_id.clone());
         emit(TallyEntry::stated(TallyKind::CommentLikes, own(), stored(item, "likes")));
+        emit_likes_by_type(item, [TallyKind::CommentLoves, TallyKind::CommentLaughs], own, emit);
         emit(TallyEntry::stated(TallyKind::Replies, own(), stored(item, "replies")));
+    }
+}
+
+/// Emits what a counter states about likes that are not plain.
+fn emit_likes_by_type(
+    item: &Item,
+    kinds: [TallyKind; 2],
+    own: impl Fn() -> TallySubject,
+    emit: &mut dyn FnMut(TallyEntry),
+) {
+    for kind in kinds {
+        emit(TallyEntry::stated(kind, own(), stored(item, attribute(kind))));
     }
 }
 
@@ -265,6 +298,8 @@ pub(crate) fn describe_facts(kind: TallyKind, subject: &TallySubject) -> Cow<'st
         (TallyKind::Counter, TallySubject::Group(_)) => "the active members",
         (TallyKind::Steps, _) => "its steps",
         (TallyKind::Likes | TallyKind::CommentLikes, _) => "the likes",
+        (TallyKind::Loves | TallyKind::CommentLoves, _) => "the likes of the type love",
+        (TallyKind::Laughs | TallyKind::CommentLaughs, _) => "the likes of the type laugh",
         (TallyKind::Comments, _) => "the comments that are not deleted",
         (TallyKind::Shares, _) => "the shares",
         (TallyKind::Replies, _) => "the replies that are not deleted",
@@ -276,6 +311,8 @@ pub(crate) fn describe_facts(kind: TallyKind, subject: &TallySubject) -> Cow<'st
 pub(crate) const fn attribute(kind: TallyKind) -> &'static str {
     match kind {
         TallyKind::Likes | TallyKind::CommentLikes => "likes",
+        TallyKind::Loves | TallyKind::CommentLoves => "loves",
+        TallyKind::Laughs | TallyKind::CommentLaughs => "laughs",
         TallyKind::Comments => "comments",
         TallyKind::Shares => "shares",
         TallyKind::Replies => "replies",

@@ -33,6 +33,7 @@ pub(super) async fn reference_writes(
             entity: EntityKind::User,
             id: id.clone(),
             user_id: None,
+            within: None,
             title: after.nickname.to_string(),
             created_at: old.map_or(after.updated_at, |old| old.created_at),
         };

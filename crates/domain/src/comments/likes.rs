@@ -2,7 +2,8 @@
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, CommentLike};
-use roundtable_model::{CommentId, Entity, RequestId};
+use roundtable_model::table::Write;
+use roundtable_model::{CommentId, Entity, LikeType, RequestId, UserId};
 
 use super::{CommentError, CommentOutcome, Comments, unchanged_check};
 use crate::access::Permission;
@@ -11,34 +12,33 @@ use crate::{Caller, LikeMode};
 
 #[boxed]
 impl Comments {
-    /// Likes a comment. Repeating it has no effect.
+    /// Likes a comment, or changes the type of the like. Repeating it has no effect.
     pub async fn like(
         &self,
         caller: &Caller,
         id: &CommentId,
+        like_type: Option<LikeType>,
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
         let mutation = self.context.mutation(caller).await?;
         mutation
-            .once("likeComment", id, request)?
+            .once("likeComment", &(id, like_type), request)?
             .replay(|outcome| self.replayed(caller, outcome))
             .run(async |me, attempt| {
                 let (comment, post, access) = self.visible_with_access(caller, &me, id).await?;
                 let actionable = ActionablePost::new(caller, &access, Permission::Like, post);
                 let actionable = actionable.filter(|_| !access.is_blocked(&comment.user_id));
                 let actionable = actionable.ok_or(CommentError::NoSuchComment)?;
-                if self.like_of(caller, &comment).await?.is_some() {
-                    return attempt.unchanged(CommentOutcome::of(&comment), comment).await;
-                }
-                let like = CommentLike {
-                    post_id: comment.post_id.clone(),
-                    comment_id: comment.id.clone(),
-                    user_id: me.id.clone(),
-                    created_at: self.context.now(),
+                let like: Write = match self.like_of(caller, &comment).await? {
+                    Some(like) if like_type.is_none_or(|wanted| wanted == like.like_type()) => {
+                        return attempt.unchanged(CommentOutcome::of(&comment), comment).await;
+                    }
+                    Some(like) => like.key().patch().set(CommentLike::LIKE_TYPE, &like_type).into(),
+                    None => self.new_like(&me.id, &comment, like_type).create().into(),
                 };
                 attempt
                     .commit()
-                    .with("like", like.create())
+                    .with("like", like)
                     .with("comment", unchanged_check(&comment))
                     .with_all("post", actionable.checks([&comment.user_id]))
                     .finish(CommentOutcome::of(&comment), comment)
@@ -74,6 +74,21 @@ impl Comments {
                     .await
             })
             .await
+    }
+
+    fn new_like(
+        &self,
+        user: &UserId,
+        comment: &Comment,
+        like_type: Option<LikeType>,
+    ) -> CommentLike {
+        CommentLike {
+            post_id: comment.post_id.clone(),
+            comment_id: comment.id.clone(),
+            user_id: user.clone(),
+            like_type,
+            created_at: self.context.now(),
+        }
     }
 
     async fn like_of(

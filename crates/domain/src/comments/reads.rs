@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use futures::TryFutureExt;
 use futures::future::{try_join, try_join_all};
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, CommentCounter, CommentLike, Post, User};
@@ -109,6 +110,15 @@ impl Comments {
         viewer: Option<&Caller>,
         item_keys: &[(PostId, CommentId)],
     ) -> Result<Vec<Option<Comment>>, CommentError> {
+        Ok(self.visible_at(viewer, item_keys).await?)
+    }
+
+    /// As [`Comments::comments`], for other services.
+    pub(crate) async fn visible_at(
+        &self,
+        viewer: Option<&Caller>,
+        item_keys: &[(PostId, CommentId)],
+    ) -> Result<Vec<Option<Comment>>, ServiceError> {
         let item_keys = item_keys.iter().map(|(post, id)| (post, id));
         let found = comments(&self.context, item_keys).await?;
         self.filter_visible_with_posts(viewer, found).await
@@ -122,7 +132,7 @@ impl Comments {
         ids: &[CommentId],
     ) -> Result<Vec<Option<Comment>>, CommentError> {
         let found = try_join_all(ids.iter().map(|id| find(&self.context, id))).await?;
-        self.filter_visible_with_posts(viewer, found).await
+        Ok(self.filter_visible_with_posts(viewer, found).await?)
     }
 
     /// Keeps the comments that the viewer may see together with their posts.
@@ -130,7 +140,7 @@ impl Comments {
         &self,
         viewer: Option<&Caller>,
         found: Vec<Option<Comment>>,
-    ) -> Result<Vec<Option<Comment>>, CommentError> {
+    ) -> Result<Vec<Option<Comment>>, ServiceError> {
         let on: HashSet<PostId> = found.iter().flatten().map(|it| it.post_id.clone()).collect();
         let on: Vec<PostId> = on.into_iter().collect();
         let on =
@@ -142,28 +152,37 @@ impl Comments {
         Ok(found.into_iter().map(|comment| comment.filter(is_visible)).collect())
     }
 
+    /// Returns the counters of comments already shown to the viewer, in the order given.
+    pub async fn counters(
+        &self,
+        comments: &[(PostId, CommentId)],
+    ) -> Result<Vec<CommentCounter>, CommentError> {
+        let keys = comments.iter().map(|(post, id)| CommentCounter::at(post, id));
+        let found = self.context.items_at_eventual("comment_counters", keys).await?;
+        let each = found.into_iter().zip(comments);
+        let each = each.map(|(counter, (post, id))| {
+            counter.unwrap_or_else(|| CommentCounter::zero(post.clone(), id.clone()))
+        });
+        Ok(each.collect())
+    }
+
     /// Returns counters and the viewer's likes of comments already shown to the viewer.
     pub async fn engagement(
         &self,
         viewer: Option<&Caller>,
         comments: &[(PostId, CommentId)],
     ) -> Result<Vec<CommentEngagement>, CommentError> {
-        let counters = comments.iter().map(|(post, id)| CommentCounter::at(post, id));
         let likes = viewer.into_iter().flat_map(|viewer| {
             comments.iter().map(|(post, id)| CommentLike::at(post, id, &viewer.user_id))
         });
-        let (counters, likes) = try_join(
-            self.context.items_at_eventual("comment_counters", counters),
-            self.context.items_at("comment_likes", likes),
-        )
-        .await?;
+        let likes = self.context.items_at("comment_likes", likes).map_err(CommentError::from);
+        let (counters, likes) = try_join(self.counters(comments), likes).await?;
         let liked: HashSet<CommentId> =
             likes.into_iter().flatten().map(|like| like.comment_id).collect();
-        let engagement =
-            comments.iter().zip(counters).map(|((post, id), counter)| CommentEngagement {
-                counter: counter.unwrap_or_else(|| zero_counter(post, id)),
-                liked: liked.contains(id),
-            });
+        let engagement = comments
+            .iter()
+            .zip(counters)
+            .map(|((_, id), counter)| CommentEngagement { counter, liked: liked.contains(id) });
         Ok(engagement.collect())
     }
 
@@ -230,9 +249,4 @@ impl Comments {
         let visible = |comment: &Comment| access.can_see_comment(comment);
         Ok(comments.into_iter().map(|comment| Some(comment).filter(visible)).collect())
     }
-}
-
-fn zero_counter(post: &PostId, comment: &CommentId) -> CommentCounter {
-    let (post_id, comment_id) = (post.clone(), comment.clone());
-    CommentCounter { post_id, comment_id, likes: 0, replies: 0, seq: String::new() }
 }

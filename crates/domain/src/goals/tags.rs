@@ -49,6 +49,7 @@ fn references(context: &Context, goal: &Goal) -> Vec<TagRef> {
         entity: EntityKind::Goal,
         id: (&goal.id).into(),
         user_id: Some(goal.user_id.clone()),
+        within: None,
         title: goal.title.clone(),
         created_at: goal.created_at,
     });

@@ -65,6 +65,7 @@ fn reference(context: &Context, group: &Group, tag: &Tag) -> TagRef {
         entity: EntityKind::Group,
         id: (&group.id).into(),
         user_id: None,
+        within: None,
         title: group.name.clone(),
         created_at: group.updated_at,
     }

@@ -10,7 +10,7 @@ use roundtable_model::{
 };
 
 use super::case::{self, is_moderated};
-use super::{NewPost, PostError, PostOutcome, Posts, resolve_references, tags};
+use super::{NewPost, PostError, PostOutcome, Posts};
 use crate::access::{Permission, Relations, require};
 use crate::account::{SINGLE_SHARD, is_active};
 use crate::activities::{ActivityDraft, PostingAccess, posting_access, prepare_activity};
@@ -20,6 +20,8 @@ use crate::limits::{
 };
 use crate::media::{claim, unclaimed};
 use crate::mutation::{Attempt, AttemptOutcome};
+use crate::tags::references;
+use crate::text_references::resolve_references;
 use crate::{Caller, ModerationMode, ServiceError};
 
 #[boxed]
@@ -81,7 +83,7 @@ impl Posts {
             .with_all("file", post.media.iter().map(|media| claim(&me.id, media, &holder)))
             .with("author", me.key().check(same))
             .with("posts", change_count(&me.id, UserCount::Posts, SINGLE_SHARD, 1, post.created_at))
-            .with_all("tag", tags::references(context, &post).iter().map(Entity::create))
+            .with_all("tag", references(context, &post).iter().map(Entity::create))
             .with_all("case", opened)
             .finish(PostOutcome::Post(post.id.clone()), post)
             .await
@@ -93,7 +95,7 @@ impl Posts {
         input: &NewPost,
         media: Vec<Media>,
     ) -> Result<Post, ServiceError> {
-        let (now, references) =
+        let (now, found) =
             (self.context.now(), resolve_references(&self.context, &input.content).await?);
         let id = self.context.ids().next_at(now);
         let shard = Shard::of(&format!("{id}"), self.context.settings().shards.posts.0);
@@ -108,8 +110,8 @@ impl Posts {
             visibility: input.visibility.unwrap_or(Visibility::Public),
             moderation_status: ModerationStatus::Pending,
             is_deleted: false,
-            hashtags: references.tags,
-            mentions: references.nicknames,
+            hashtags: found.tags,
+            mentions: found.nicknames,
             feed_id: input.feed_id.clone().unwrap_or(FeedName::GLOBAL),
             activity_pub_id: None,
             audience: Vec::new(),

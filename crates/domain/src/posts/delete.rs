@@ -5,12 +5,13 @@ use roundtable_model::entities::Post;
 use roundtable_model::table::Write;
 use roundtable_model::{PostId, RequestId, Time, UserCount, rekey};
 
-use super::{PostError, PostOutcome, Posts, tags};
+use super::{PostError, PostOutcome, Posts};
 use crate::access::{Permission, allows};
 use crate::account::{SINGLE_SHARD, existing_account_check};
 use crate::circle::change_count;
 use crate::idempotency::RemovedEntity;
 use crate::mutation::{Attempt, AttemptOutcome};
+use crate::tags::reference_writes;
 use crate::{Caller, ServiceError, audit};
 
 #[boxed]
@@ -68,7 +69,7 @@ impl Posts {
         post: &Post,
         tombstone: &Post,
     ) -> Result<Vec<(&'static str, Write)>, ServiceError> {
-        let tags = tags::reference_writes(&self.context, post, tombstone).await?;
+        let tags = reference_writes(&self.context, post, tombstone).await?;
         let posts =
             change_count(&post.author_id, UserCount::Posts, SINGLE_SHARD, -1, tombstone.updated_at);
         let mut writes: Vec<(&'static str, Write)> =

@@ -81,7 +81,7 @@ impl Posts {
         let each =
             posts.into_iter().zip(counters).zip(visible).map(|((post, counter), visible)| {
                 let post = post.filter(|_| visible.is_some())?;
-                let counter = counter.unwrap_or_else(|| zero_counter(post.id.clone()));
+                let counter = counter.unwrap_or_else(|| PostCounter::zero(post.id.clone()));
                 Some(PostSummaryStats { post, counter })
             });
         Ok(each.collect())
@@ -92,12 +92,15 @@ impl Posts {
         if let Some(memory) = self.context.exact_memory().await {
             let counters = memory.post_counters(&self.context, ids).await?;
             let counter = |id: &PostId| counters.get(id).map(|counter| PostCounter::clone(counter));
-            let counter = |id: &PostId| counter(id).unwrap_or_else(|| zero_counter(id.clone()));
+            let counter =
+                |id: &PostId| counter(id).unwrap_or_else(|| PostCounter::zero(id.clone()));
             return Ok(ids.iter().map(counter).collect());
         }
         let counters = self.context.core().post_counters(ids).get().await?;
         let each = counters.into_iter().zip(ids);
-        Ok(each.map(|(counter, id)| counter.unwrap_or_else(|| zero_counter(id.clone()))).collect())
+        Ok(each
+            .map(|(counter, id)| counter.unwrap_or_else(|| PostCounter::zero(id.clone())))
+            .collect())
     }
 
     /// Returns the caller's reactions to posts already shown to them.
@@ -116,10 +119,6 @@ impl Posts {
         };
         Ok(each.map(viewer_states).collect())
     }
-}
-
-fn zero_counter(post_id: PostId) -> PostCounter {
-    PostCounter { post_id, likes: 0, comments: 0, shares: 0, score: 0, seq: String::new() }
 }
 
 /// The fields of a post that decide its visibility.

@@ -6,9 +6,11 @@ use roundtable_model::{ModerationStatus, PostId, RequestId, rekey};
 
 use super::case::{is_moderated, reopen};
 use super::create::check_content;
-use super::{PostChange, PostError, PostOutcome, Posts, resolve_references, tags};
+use super::{PostChange, PostError, PostOutcome, Posts};
 use crate::access::{Permission, allows};
 use crate::mutation::{Attempt, AttemptOutcome};
+use crate::tags::reference_writes;
+use crate::text_references::resolve_references;
 use crate::{Caller, ModerationMode};
 
 #[boxed]
@@ -55,7 +57,7 @@ impl Posts {
             let references = resolve_references(context, content).await?;
             changed.content.clone_from(content);
             (changed.hashtags, changed.mentions) = (references.tags, references.nicknames);
-            commit = commit.with_all("tag", tags::reference_writes(context, post, &changed).await?);
+            commit = commit.with_all("tag", reference_writes(context, post, &changed).await?);
             if is_moderated(context) && post.moderation_status == ModerationStatus::Approved {
                 commit = commit.with("case", reopen(context, &changed).await?);
                 if context.settings().moderation == ModerationMode::Before {

@@ -16,6 +16,7 @@ pub(super) fn of(context: &Context, quest: &Quest) -> Vec<Put> {
         entity: EntityKind::Quest,
         id: (&quest.id).into(),
         user_id: Some(quest.user_id.clone()),
+        within: None,
         title: quest.title.clone(),
         created_at: quest.created_at,
     });

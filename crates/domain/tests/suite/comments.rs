@@ -249,17 +249,12 @@ async fn comments_can_be_liked_and_unliked() {
         (town.comment("ana", &post.id, "1").await, town.comment("ana", &post.id, "2").await);
     let (comments, bo) = (town.comments(), town.caller("bo"));
     for _ in 0..2 {
-        assert_eq!(comments.like(&bo, &one.id, None).await.unwrap(), one);
+        assert_eq!(comments.like(&bo, &one.id, None, None).await.unwrap(), one);
     }
     let likes = async || town.rows(&format!("POST#{}", post.id), "CLIKE#").await;
     assert_eq!(likes().await, [format!("CLIKE#{}#bo", one.id)]);
-    let counter = CommentCounter {
-        post_id: post.id.clone(),
-        comment_id: one.id.clone(),
-        likes: 1,
-        replies: 0,
-        seq: String::new(),
-    };
+    let zero = CommentCounter::zero(post.id.clone(), one.id.clone());
+    let counter = CommentCounter { likes: 1, ..zero };
     town.context().core().table().put(counter.create()).await.unwrap();
     let requested = [(post.id.clone(), two.id.clone()), (post.id.clone(), one.id.clone())];
     let marks = comments.engagement(Some(&bo), &requested).await.unwrap();
@@ -274,7 +269,7 @@ async fn comments_can_be_liked_and_unliked() {
     town.set_comment_status(&one, ModerationStatus::Rejected).await;
     comments.delete(&town.caller("ana"), &two.id, None).await.unwrap();
     for hidden in [&one.id, &two.id, &"none".parse().unwrap()] {
-        let refused = comments.like(&bo, hidden, None).await;
+        let refused = comments.like(&bo, hidden, None, None).await;
         assert!(matches!(refused, Err(CommentError::NoSuchComment)));
         let refused = comments.unlike(&bo, hidden, None).await;
         assert!(matches!(refused, Err(CommentError::NoSuchComment)));
@@ -290,7 +285,7 @@ async fn a_permanent_like_stays() {
     let comment = town.comment("ana", &post.id, "hi").await;
     let (comments, ana) = (town.comments(), town.caller("ana"));
     comments.unlike(&ana, &comment.id, None).await.unwrap();
-    comments.like(&ana, &comment.id, None).await.unwrap();
+    comments.like(&ana, &comment.id, None, None).await.unwrap();
     let refused = comments.unlike(&ana, &comment.id, None).await;
     assert!(matches!(refused, Err(CommentError::LikesPermanent)));
 }
@@ -311,9 +306,9 @@ async fn a_repeated_request_has_the_effect_of_one() {
     comments.update(&bo, &comment.id, "ho", None).await.unwrap();
     let replay = comments.update(&bo, &comment.id, "hey", Some(&change)).await.unwrap();
     assert_eq!(replay.content, "ho", "as it is now");
-    comments.like(&bo, &comment.id, Some(&like)).await.unwrap();
+    comments.like(&bo, &comment.id, None, Some(&like)).await.unwrap();
     comments.unlike(&bo, &comment.id, None).await.unwrap();
-    comments.like(&bo, &comment.id, Some(&like)).await.unwrap();
+    comments.like(&bo, &comment.id, None, Some(&like)).await.unwrap();
     assert!(town.rows(&format!("POST#{}", post.id), "CLIKE#").await.is_empty(), "not again");
     let removed = comments.delete(&bo, &comment.id, Some(&delete)).await.unwrap();
     assert_eq!(removed.content, "ho", "it answers with what was removed");

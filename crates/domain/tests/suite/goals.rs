@@ -67,7 +67,11 @@ async fn tag_references_follow_the_goal() {
     let found = async |name: &str| {
         let tags = Tags::new(town.context().clone());
         let (viewer, kind) = (town.caller(name), Some(EntityKind::Goal));
-        tags.search(Some(&viewer), &run, kind, &pages_of(10)).await.unwrap().items.len()
+        tags.search(Some(&viewer), &run, kind, Order::Ascending, &pages_of(10))
+            .await
+            .unwrap()
+            .items
+            .len()
     };
     assert_eq!((found("ana").await, found("bo").await), (1, 0));
     goals.delete(&ana, &goal, None).await.unwrap();

@@ -71,7 +71,7 @@ impl Scene {
         match did {
             Did::Like => plain(Likes::new(context).like(who, post, None, None).await),
             Did::Share => plain(Shares::new(context).share(who, post, None).await),
-            Did::LikeComment => plain(comments.like(who, &self.comment.id, None).await),
+            Did::LikeComment => plain(comments.like(who, &self.comment.id, None, None).await),
             Did::Comment => plain(comments.add(who, &input, None).await),
             Did::Answer => {
                 input.parent_comment_id = Some(self.comment.id.clone());

@@ -5,6 +5,7 @@ use roundtable_domain::{
     TaggedItem,
 };
 use roundtable_model::entities::{Goal, Quest, TagRef, User};
+use roundtable_model::table::Order;
 use roundtable_model::{
     Entity, EntityKind, Role, Shard, Shards, SubjectId, Tag, UserStatus, Visibility, samples,
 };
@@ -21,6 +22,7 @@ fn label(tagged: &TaggedItem) -> String {
         TaggedItem::Goal(goal) => format!("goal {}", goal.id),
         TaggedItem::Quest(quest) => format!("quest {}", quest.id),
         TaggedItem::Post(post) => format!("post {}", post.content),
+        TaggedItem::Comment(comment) => format!("comment {}", comment.content),
         TaggedItem::Offer(offer) => format!("offer {}", offer.title),
     }
 }
@@ -35,7 +37,7 @@ async fn found(
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let page = PageInput { limit: Some(size), after: after.take() };
-        let page = town.tags().search(viewer, &tag(), kind, &page).await.unwrap();
+        let page = town.tags().search(viewer, &tag(), kind, Order::Ascending, &page).await.unwrap();
         assert!(page.items.len() == size || page.next.is_none(), "pages are full");
         after.clone_from(&page.next);
         all.extend(page.into_items().iter().map(label));
@@ -53,6 +55,7 @@ async fn write_reference(town: &Town, owner: &str, entity: EntityKind, id: impl 
         entity,
         id: id.into(),
         user_id: Some(town.id(owner)),
+        within: None,
         title: String::from("a title"),
         created_at: town.now(),
     };
@@ -127,8 +130,11 @@ async fn a_tag_finds_all_kinds() {
 #[tokio::test]
 async fn kinds_without_tags_are_refused() {
     let town = Town::of(["ana"]).await;
-    for kind in [EntityKind::Follow, EntityKind::Task, EntityKind::Comment, EntityKind::Message] {
-        let requested = town.tags().search(None, &tag(), Some(kind), &PageInput::first()).await;
+    for kind in [EntityKind::Follow, EntityKind::Task, EntityKind::Like, EntityKind::Message] {
+        let requested = town
+            .tags()
+            .search(None, &tag(), Some(kind), Order::Ascending, &PageInput::first())
+            .await;
         assert_eq!(requested.unwrap_err().code(), Code::BadRequest);
     }
 }
@@ -166,7 +172,10 @@ async fn a_search_by_tag_reveals_no_email_addresses() {
     let town = tagged_town(Town::settings()).await;
     let email = async |viewer: &str| {
         let (viewer, kind) = (town.caller(viewer), Some(EntityKind::User));
-        let page = town.tags().search(Some(&viewer), &tag(), kind, &PageInput::first()).await;
+        let page = town
+            .tags()
+            .search(Some(&viewer), &tag(), kind, Order::Ascending, &PageInput::first())
+            .await;
         match &page.unwrap().into_items()[..] {
             [TaggedItem::User(user)] => user.email.is_some(),
             other => panic!("{other:?}"),
@@ -195,5 +204,54 @@ async fn pages_are_full_although_much_is_hidden() {
     }
     for size in [1, 4, 100] {
         assert_eq!(found(&town, None, None, size).await, visible);
+    }
+}
+
+/// R53: a tag finds comments as it finds posts, in the order that the caller wants.
+#[tokio::test]
+async fn a_tag_finds_comments_in_either_order() {
+    let town = Town::of(["ana", "bo", "bex"]).await;
+    let post = town.post("ana", "hello #town").await.id;
+    let first = town.comment("bo", &post, "first #Town @ana @nobody").await;
+    let second = town.comment("bo", &post, "second #town").await;
+    assert_eq!(first.hashtags.as_deref(), Some(&["Town".parse().unwrap()][..]));
+    assert_eq!(first.mentions.as_deref(), Some(&["ana".parse().unwrap()][..]), "who exist");
+    let ordered = async |order| {
+        let found = town.tags().search(None, &tag(), None, order, &PageInput::first()).await;
+        found.unwrap().into_items().iter().map(label).collect::<Vec<_>>()
+    };
+    let (comments, posts) =
+        (["comment first #Town @ana @nobody", "comment second #town"], ["post hello #town"]);
+    assert_eq!(ordered(Order::Ascending).await, [&comments[..], &posts[..]].concat());
+    let descending = [posts[0], comments[1], comments[0]];
+    assert_eq!(ordered(Order::Descending).await, descending);
+
+    let bo = town.caller("bo");
+    town.comments().update(&bo, &second.id, "second #other", None).await.unwrap();
+    let kind = Some(EntityKind::Comment);
+    assert_eq!(found(&town, None, kind, 1).await, comments[..1]);
+    assert_eq!(town.rows("TAG#other", "Comment#").await.len(), 1);
+    town.comments().delete(&bo, &second.id, None).await.unwrap();
+    assert!(town.rows("TAG#other", "Comment#").await.is_empty());
+    town.block("ana", "bex").await;
+    assert!(found(&town, Some(&town.caller("bex")), kind, 1).await.is_empty(), "below her post");
+}
+
+/// R53: two edits at the same time leave the tag references of one text.
+#[tokio::test]
+async fn concurrent_edits_of_a_comment_keep_its_tags_right() {
+    let town = Town::of(["ana"]).await;
+    let post = town.post("ana", "hello").await.id;
+    let comment = town.comment("ana", &post, "first #one").await;
+    let (comments, ana) = (town.comments(), town.caller("ana"));
+    let edits = ["second #two", "third #three", "fourth #four"];
+    let edit = |text| comments.update(&ana, &comment.id, text, None);
+    for edited in futures::future::join_all(edits.map(edit)).await {
+        edited.unwrap();
+    }
+    let now = town.comments().comment(None, &comment.id).await.unwrap();
+    for tag in ["one", "two", "three", "four"] {
+        let referred = town.rows(&format!("TAG#{tag}"), "Comment#").await.len();
+        assert_eq!(referred, usize::from(now.content.ends_with(tag)), "{tag}: {}", now.content);
     }
 }

@@ -153,6 +153,55 @@ async fn a_like_of_a_comment_can_be_undone() {
     }
 }
 
+/// R53: reactions by kind, on posts and on comments.
+#[tokio::test]
+async fn likes_are_counted_by_kind() {
+    let api = ApiTown::of(["ana", "bo", "cleo"]).await;
+    let post = api.town.post("ana", "hello").await.id;
+    let comment = api.town.comment("bo", &post, "nice").await.id;
+    for (name, kind) in [("ana", "love"), ("bo", "love"), ("cleo", "like"), ("bo", "laugh")] {
+        let document = format!(
+            r#"mutation {{ likePost(postId: "{post}", likeType: {kind}) {{ liked }}
+                likeComment(commentId: "{comment}", likeType: {kind}) {{ viewerHasLiked }} }}"#
+        );
+        api.run(name, &document).await;
+    }
+    api.settle().await;
+    let document = format!(
+        r#"{{ getPost(id: "{post}") {{ likeCounts {{ type count }} }}
+            getComment(id: "{comment}") {{ likesCount likeCounts {{ type count }} }} }}"#
+    );
+    let data = api.run_as(None, &document).await;
+    let expected = json!([{"type": "like", "count": 1}, {"type": "love", "count": 1},
+        {"type": "laugh", "count": 1}]);
+    assert_eq!(data["getPost"]["likeCounts"], expected);
+    assert_eq!(data["getComment"], json!({"likesCount": 3, "likeCounts": expected}));
+}
+
+/// R53: hashtags and mentions of comments, and posts by tag.
+#[tokio::test]
+async fn comments_have_hashtags_and_posts_are_listed_by_tag() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let first = api.town.post("ana", "one #Spring").await.id;
+    api.town.post("bo", "two #spring").await;
+    let add = format!(
+        r##"mutation {{ addComment(input: {{ postId: "{first}", content: "#spring for @ANA" }}) {{ hashtags mentions }} }}"##
+    );
+    let expected = json!({"hashtags": ["spring"], "mentions": ["ana"]});
+    assert_eq!(api.run("bo", &add).await["addComment"], expected);
+    let plain = add.replace("#spring for @ANA", "spring");
+    let expected = json!({"hashtags": [], "mentions": []});
+    assert_eq!(api.run("bo", &plain).await["addComment"], expected);
+    let document = r##"{ newest: listPostsByTag(tag: "#SPRING") { items { content } }
+        oldest: listPostsByTag(tag: "spring", order: ASC, first: 1) { items { content } pageInfo { hasNextPage } }
+        found: searchByTag(tag: "spring", order: DESC) { items { __typename ... on Comment { content } } } }"##;
+    let data = api.run_as(None, document).await;
+    assert_eq!(fields(&data["newest"], "content"), ["two #spring", "one #Spring"]);
+    assert_eq!(fields(&data["oldest"], "content"), ["one #Spring"]);
+    assert_eq!(data["oldest"]["pageInfo"]["hasNextPage"], true);
+    assert_eq!(fields(&data["found"], "__typename"), ["Post", "Post", "Comment"]);
+}
+
 #[tokio::test]
 async fn comments_are_read_in_both_orders_updated_and_deleted() {
     let api = ApiTown::of(["ana", "bo"]).await;

@@ -38,6 +38,8 @@ pub struct TagRef {
     pub id: SubjectId,
     /// The owner, where it is needed to find the object: goals and quests.
     pub user_id: Option<UserId>,
+    /// The container of the object, where it is needed to find it: the post of a comment.
+    pub within: Option<SubjectId>,
     pub title: String,
     pub created_at: Time,
 }

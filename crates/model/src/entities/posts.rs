@@ -99,12 +99,32 @@ pub struct PostSummary {
 pub struct PostCounter {
     pub post_id: PostId,
     pub likes: u64,
+    /// The likes of the type `love`; absent in counters from before likes were counted by type.
+    pub loves: Option<u64>,
+    /// The likes of the type `laugh`; absent together with `loves`.
+    pub laughs: Option<u64>,
     pub comments: u64,
     pub shares: u64,
     /// The engagement: the weighted sum of the three.
     pub score: u64,
     /// The sequence number of the last counted change, in 40 digits; earlier changes are skipped.
     pub seq: String,
+}
+
+impl PostCounter {
+    /// Returns the counter of a post without reactions.
+    pub const fn zero(post_id: PostId) -> Self {
+        Self {
+            post_id,
+            likes: 0,
+            loves: Some(0),
+            laughs: Some(0),
+            comments: 0,
+            shares: 0,
+            score: 0,
+            seq: String::new(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -109,6 +109,7 @@ pub fn tag_ref() -> TagRef {
         entity: EntityKind::Post,
         id: read(POST),
         user_id: None,
+        within: None,
         title: PREVIEW.into(),
         created_at: read(POSTED_AT),
     }

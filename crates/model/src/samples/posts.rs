@@ -58,6 +58,8 @@ pub fn post_counter() -> PostCounter {
     PostCounter {
         post_id: read(POST),
         likes: 25,
+        loves: Some(4),
+        laughs: Some(1),
         comments: 5,
         shares: 2,
         score: 50,

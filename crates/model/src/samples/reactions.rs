@@ -3,7 +3,7 @@
 use super::cast::{
     ANA, BO, CLEO, COMMENT, COMMENT_OF_DAN, LIKED_AT, POST, SHARE_ACTIVITY, SHARED_AT,
 };
-use super::read;
+use super::{read, read_all};
 use crate::entities::{
     Audit, Comment, CommentCounter, CommentLike, Like, ModerationCase, Report, Share,
 };
@@ -20,14 +20,16 @@ pub fn comment() -> Comment {
         post_id: read(POST),
         id: read(COMMENT),
         user_id: read(BO),
-        content: "Three times, I counted. You were flying on that last hill. Sunday at six, and \
-                  this time you bring the coffee!"
+        content: "Three times, I counted. You were flying on that last hill. Sunday at six, \
+                  @ana_runs, and this time you bring the coffee!"
             .into(),
         parent_comment_id: None,
         post_user_id: read(ANA),
         post_sk: POST_SK.into(),
         moderation_status: ModerationStatus::Approved,
         is_deleted: false,
+        hashtags: None,
+        mentions: Some(read_all(&["ana_runs"])),
         created_at: read(COMMENTED_AT),
         updated_at: read(COMMENTED_AT),
     }
@@ -60,6 +62,7 @@ pub fn comment_like() -> CommentLike {
         post_id: read(POST),
         comment_id: read(COMMENT),
         user_id: read(ANA),
+        like_type: None,
         created_at: read("2025-01-27T16:20:37.485Z"),
     }
 }
@@ -69,6 +72,8 @@ pub fn comment_counter() -> CommentCounter {
         post_id: read(POST),
         comment_id: read(COMMENT),
         likes: 3,
+        loves: Some(1),
+        laughs: Some(0),
         replies: 1,
         seq: "0000000000000000000461370200000000052896".into(),
     }

@@ -5,7 +5,7 @@ use std::ops::Add;
 
 use roundtable_model::entities::{Comment, CommentLike, Like, Notification, Share, Upload};
 use roundtable_model::table::{Change, Sequence};
-use roundtable_model::{CommentId, Entity, PostId, UploadState, UserCount, UserId};
+use roundtable_model::{CommentId, Entity, LikeType, PostId, UploadState, UserCount, UserId};
 
 use crate::Result;
 use crate::processor::{Images, entity_type};
@@ -14,6 +14,8 @@ use crate::processor::{Images, entity_type};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PostDelta {
     pub(super) likes: i64,
+    pub(super) loves: i64,
+    pub(super) laughs: i64,
     pub(super) comments: i64,
     pub(super) shares: i64,
 }
@@ -22,6 +24,8 @@ pub(super) struct PostDelta {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CommentDelta {
     pub(super) likes: i64,
+    pub(super) loves: i64,
+    pub(super) laughs: i64,
     pub(super) replies: i64,
 }
 
@@ -31,6 +35,8 @@ impl Add for PostDelta {
     fn add(self, other: Self) -> Self {
         Self {
             likes: self.likes + other.likes,
+            loves: self.loves + other.loves,
+            laughs: self.laughs + other.laughs,
             comments: self.comments + other.comments,
             shares: self.shares + other.shares,
         }
@@ -41,7 +47,12 @@ impl Add for CommentDelta {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { likes: self.likes + other.likes, replies: self.replies + other.replies }
+        Self {
+            likes: self.likes + other.likes,
+            loves: self.loves + other.loves,
+            laughs: self.laughs + other.laughs,
+            replies: self.replies + other.replies,
+        }
     }
 }
 
@@ -84,12 +95,11 @@ impl CounterChanges {
     fn add_like(&mut self, change: &Change) -> Result<()> {
         let images = Images::<Like>::of(change)?;
         let likes = count_delta(&images, |_| true);
+        let of_type = |wanted| count_delta(&images, |like| like.like_type == wanted);
+        let (loves, laughs) = (of_type(LikeType::Love), of_type(LikeType::Laugh));
         let like = images.new.or(images.old);
-        self.add_to_post(
-            change,
-            like.map(|like| like.post_id),
-            PostDelta { likes, ..PostDelta::default() },
-        );
+        let delta = PostDelta { likes, loves, laughs, ..PostDelta::default() };
+        self.add_to_post(change, like.map(|like| like.post_id), delta);
         Ok(())
     }
 
@@ -120,8 +130,10 @@ impl CounterChanges {
     fn add_comment_like(&mut self, change: &Change) -> Result<()> {
         let images = Images::<CommentLike>::of(change)?;
         let likes = count_delta(&images, |_| true);
+        let of_type = |wanted| count_delta(&images, |like| like.like_type() == wanted);
+        let (loves, laughs) = (of_type(LikeType::Love), of_type(LikeType::Laugh));
         if let Some(like) = images.new.or(images.old) {
-            let delta = CommentDelta { likes, ..CommentDelta::default() };
+            let delta = CommentDelta { likes, loves, laughs, ..CommentDelta::default() };
             self.add_to_comment(change, (like.post_id, like.comment_id), delta);
         }
         Ok(())
@@ -222,11 +234,17 @@ mod tests {
         assert_eq!(replies, on_post);
     }
 
+    /// R53: a like that changes its type is counted as the other type, and not as another like.
     #[test]
-    fn changing_the_kind_of_a_like_counts_nothing() {
+    fn changing_the_type_of_a_like_moves_it_from_one_type_to_the_other() {
         let like = samples::like();
-        let love = Like { like_type: roundtable_model::LikeType::Love, ..like.clone() };
-        let grouped = group_by_counter(&[change(1, Some(like.item()), Some(love.item()))]).unwrap();
-        assert!(grouped.posts.is_empty());
+        let of_type = |like_type| Some(Like { like_type, ..like.clone() }.item());
+        let [plain, love, laugh] = [LikeType::Like, LikeType::Love, LikeType::Laugh].map(of_type);
+        let changes = [change(1, plain, love.clone()), change(2, love, laugh)];
+        let grouped = group_by_counter(&changes).unwrap();
+        let deltas = grouped.posts[&like.post_id].iter().map(|counted| counted.delta);
+        let [loved, laughed] = deltas.collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!(loved, PostDelta { loves: 1, ..PostDelta::default() });
+        assert_eq!(laughed, PostDelta { loves: -1, laughs: 1, ..PostDelta::default() });
     }
 }

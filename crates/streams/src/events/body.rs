@@ -86,6 +86,8 @@ impl EventBodyBuilder {
             return match self.comments.comment(None, &parse_id(ids, "commentId")?).await {
                 Ok(comment) => Ok(Some(json!({
                     "content": comment.content,
+                    "hashtags": comment.tags(),
+                    "mentions": comment.mentions.as_deref().unwrap_or_default(),
                     "createdAt": comment.created_at,
                     "updatedAt": comment.updated_at,
                 }))),

@@ -107,18 +107,33 @@ impl Purge {
         remove(&self.context, keys).await
     }
 
-    /// Removes comments with their counters and cases.
+    /// Removes comments with their counters, cases and tag references. Fails if a text was changed
+    /// meanwhile, with its tags; the page is then repeated.
     pub(super) async fn remove_comments(&self, comments: &[Comment]) -> Result<()> {
         let core = self.context.core().table();
         let case = |comment: &Comment| ModerationCase::at(&(&comment.id).into()).into();
-        remove(&self.context, comments.iter().map(case).collect()).await?;
+        let mut related: Vec<Key> = comments.iter().map(case).collect();
         let mut deletes = Transaction::new();
         for comment in comments {
+            related.extend(self.tag_references_of(comment).await?);
             let counter = CommentCounter::at(&comment.post_id, &comment.id);
-            deletes =
-                deletes.with(core, Delete::new(comment.key())).with(core, Delete::new(counter));
+            let same = Comment::CONTENT.is(&comment.content).or(Comment::CONTENT.absent());
+            deletes = deletes
+                .with(core, comment.key().delete().when(same))
+                .with(core, Delete::new(counter));
         }
+        remove(&self.context, related).await?;
         self.transact(deletes).await
+    }
+
+    async fn tag_references_of(&self, comment: &Comment) -> Result<Vec<Key>> {
+        if comment.tags().is_empty() {
+            return Ok(Vec::new());
+        }
+        let (shards, id) = (self.context.settings().shards.tags.0, SubjectId::from(&comment.id));
+        let core = self.context.core();
+        let found = core.tag_refs(comment.tags(), shards, &EntityKind::Comment, &id).get().await?;
+        Ok(found.into_iter().flatten().map(|reference| reference.key().into()).collect())
     }
 
     /// Removes a page of reactions to one comment. Returns whether there were any.

@@ -106,7 +106,7 @@ impl Cast {
         let comments = Comments::new(self.context.clone());
         let comment = self.comment("bo", &post, None, "Where is that?").await;
         let reply = self.comment(author, &post, Some(&comment), "In my garden").await;
-        comments.like(&caller("cleo"), &comment, None).await.unwrap();
+        comments.like(&caller("cleo"), &comment, None, None).await.unwrap();
         comments.delete(&caller(author), &reply, None).await.unwrap();
         self.share("cleo", &post).await;
         let moderation = roundtable_domain::Moderation::new(self.context.clone());
@@ -145,7 +145,7 @@ impl Cast {
         let opinion = self.comment(name, &others, None, "I have an opinion").await;
         self.comment("bo", &others, Some(&opinion), "I beg to differ").await;
         let comments = Comments::new(self.context.clone());
-        comments.like(&caller("cleo"), &opinion, None).await.unwrap();
+        comments.like(&caller("cleo"), &opinion, None, None).await.unwrap();
         let moderation = roundtable_domain::Moderation::new(self.context.clone());
         moderation.report_comment(&caller("cleo"), &opinion, "loud", None).await.unwrap();
         self.belongings(name).await;

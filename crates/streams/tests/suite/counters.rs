@@ -1,7 +1,7 @@
 //! Counters and scores of posts and comments, as rows (R37, I1).
 
-use roundtable_model::entities::Post;
-use roundtable_model::{CommentId, PostId, Score};
+use roundtable_model::entities::{Post, PostCounter};
+use roundtable_model::{CommentId, LikeType, PostId, Score};
 use roundtable_testkit::Town;
 
 use crate::facts::{Facts, assert_counted};
@@ -25,7 +25,7 @@ async fn reactions_to_a_post_are_counted() {
     town.settle().await;
     assert_eq!(
         numbers(&town, &post).await,
-        ["COUNTER#ENGAGEMENT likes=2 comments=1 shares=1 score=10"]
+        ["COUNTER#ENGAGEMENT likes=2 loves=0 laughs=0 comments=1 shares=1 score=10"]
     );
 
     town.likes().unlike(&town.caller("cleo"), &post, None).await.unwrap();
@@ -34,7 +34,7 @@ async fn reactions_to_a_post_are_counted() {
     town.settle().await;
     assert_eq!(
         numbers(&town, &post).await,
-        ["COUNTER#ENGAGEMENT likes=1 comments=0 shares=0 score=1"]
+        ["COUNTER#ENGAGEMENT likes=1 loves=0 laughs=0 comments=0 shares=0 score=1"]
     );
 }
 
@@ -48,21 +48,27 @@ async fn reactions_to_a_comment_are_counted() {
     town.reply("bo", &post, Some(&comment), "Point taken").await;
     let like = |id: &CommentId| {
         let (comments, ana, id) = (town.comments(), town.caller("ana"), id.clone());
-        async move { comments.like(&ana, &id, None).await.unwrap() }
+        async move { comments.like(&ana, &id, None, None).await.unwrap() }
     };
     like(&comment).await;
     town.settle().await;
-    let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 replies=2");
+    let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 loves=0 laughs=0 replies=2");
     assert_eq!(
         numbers(&town, &post).await,
-        [of_comment.as_str(), "COUNTER#ENGAGEMENT likes=0 comments=3 shares=0 score=9"]
+        [
+            of_comment.as_str(),
+            "COUNTER#ENGAGEMENT likes=0 loves=0 laughs=0 comments=3 shares=0 score=9"
+        ]
     );
     town.comments().delete(&town.caller("ana"), &reply, None).await.unwrap();
     town.settle().await;
-    let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 replies=1");
+    let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 loves=0 laughs=0 replies=1");
     assert_eq!(
         numbers(&town, &post).await,
-        [of_comment.as_str(), "COUNTER#ENGAGEMENT likes=0 comments=2 shares=0 score=6"]
+        [
+            of_comment.as_str(),
+            "COUNTER#ENGAGEMENT likes=0 loves=0 laughs=0 comments=2 shares=0 score=6"
+        ]
     );
 }
 
@@ -130,4 +136,63 @@ async fn a_batch_too_large_for_one_transaction_is_split() {
     }
     store.runner().drain().await.unwrap();
     assert_counted(&store.context).await;
+}
+
+/// R53: likes are counted by type, also when one changes its type.
+#[tokio::test]
+async fn likes_are_counted_by_type() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let post = town.post("ana", "Good morning!").await.id;
+    let comment = town.comment("bo", &post, "To you, too").await.id;
+    let (likes, comments) = (town.likes(), town.comments());
+    let given = [("ana", None), ("bo", Some(LikeType::Love)), ("cleo", Some(LikeType::Laugh))];
+    for (name, like_type) in given {
+        let caller = town.caller(name);
+        likes.like(&caller, &post, like_type, None).await.unwrap();
+        comments.like(&caller, &comment, like_type, None).await.unwrap();
+    }
+    town.settle().await;
+    let counted = async || {
+        let ids = (post.clone(), comment.clone());
+        let of_post = town.posts().counters(std::slice::from_ref(&ids.0)).await.unwrap().remove(0);
+        let of_comment = comments.counters(&[ids]).await.unwrap().remove(0);
+        let of_post = (of_post.likes, of_post.loves, of_post.laughs);
+        (of_post, (of_comment.likes, of_comment.loves, of_comment.laughs))
+    };
+    let each_once = (3, Some(1), Some(1));
+    assert_eq!(counted().await, (each_once, each_once));
+    for (name, like_type) in [("ana", LikeType::Love), ("cleo", LikeType::Like)] {
+        let caller = town.caller(name);
+        likes.like(&caller, &post, Some(like_type), None).await.unwrap();
+        comments.like(&caller, &comment, Some(like_type), None).await.unwrap();
+    }
+    likes.unlike(&town.caller("bo"), &post, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(counted().await, ((2, Some(1), Some(0)), (3, Some(2), Some(0))));
+}
+
+/// R53: in a counter from before likes were counted by type, the types are unknown until there are
+/// no likes, or until it is repaired.
+#[tokio::test]
+async fn types_of_older_likes_are_unknown() {
+    let town = Town::of(["ana", "bo"]).await;
+    let post = town.post("ana", "Good morning!").await.id;
+    town.likes().like(&town.caller("bo"), &post, Some(LikeType::Love), None).await.unwrap();
+    town.settle().await;
+    let older = PostCounter::at(&post).patch();
+    let older = older.set(PostCounter::LOVES, &None).set(PostCounter::LAUGHS, &None);
+    town.context().core().table().update(older.into()).await.unwrap();
+    let loves = async || {
+        let ids = std::slice::from_ref(&post);
+        let counter = town.posts().counters(ids).await.unwrap().remove(0);
+        (counter.likes, counter.loves)
+    };
+    town.likes().like(&town.caller("ana"), &post, Some(LikeType::Love), None).await.unwrap();
+    town.settle().await;
+    assert_eq!(loves().await, (2, None));
+    for name in ["ana", "bo"] {
+        town.likes().unlike(&town.caller(name), &post, None).await.unwrap();
+    }
+    town.settle().await;
+    assert_eq!(loves().await, (0, Some(0)));
 }

@@ -114,7 +114,8 @@ impl SecretTown {
         ];
         for (author, post, name, seen_by) in comments {
             let (post, secret) = (self.id_of(post), self.secret(name.to_owned().leak(), seen_by));
-            let comment = self.town.comment(author, &post, &secret).await;
+            let text = format!("{secret} #town");
+            let comment = self.town.comment(author, &post, &text).await;
             self.comments.push((post, comment.id));
         }
         let said = &self.comments[0].1;

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use roundtable_model::{
-    CommentId, GroupId, GroupRole, ModerationStatus, PostId, Role, Tier, UserId,
+    CommentId, GroupId, GroupRole, LikeType, ModerationStatus, PostId, Role, Tier, UserId,
 };
 
 use crate::UserAction;
@@ -79,16 +79,18 @@ pub(super) fn to_content(
     random: &mut SmallRng,
 ) -> Option<UserAction> {
     let Candidates { post, comment, own_post, own_comment, .. } = found;
+    // Some without a type, which keeps that of a like that exists.
+    let kind = LikeType::ALL.choose(random).copied().filter(|_| random.random());
     let status = *[ModerationStatus::Approved, ModerationStatus::Rejected].choose(random)?;
     Some(match card {
         "DeletePost" => UserAction::DeletePost(own_post?),
         "PostActivity" => UserAction::PostActivity(own_post?),
-        "Like" => UserAction::Like(post?),
+        "Like" => UserAction::Like(post?, kind),
         "Unlike" => UserAction::Unlike(post?),
         "Share" => UserAction::Share(post?),
         "Unshare" => UserAction::Unshare(post?),
         "DeleteComment" => UserAction::DeleteComment(own_comment?),
-        "LikeComment" => UserAction::LikeComment(comment?),
+        "LikeComment" => UserAction::LikeComment(comment?, kind),
         "UnlikeComment" => UserAction::UnlikeComment(comment?),
         "Report" => UserAction::Report(post?),
         "ReportComment" => UserAction::ReportComment(comment?),

@@ -35,8 +35,8 @@ pub(crate) fn record_action(
         UserAction::Reject(other) => {
             model.follows.insert((other.clone(), me.clone()), None);
         }
-        UserAction::Like(post) | UserAction::Unlike(post) => {
-            let liked = matches!(act, UserAction::Like(_));
+        UserAction::Like(post, _) | UserAction::Unlike(post) => {
+            let liked = matches!(act, UserAction::Like(..));
             model.likes.insert((me.clone(), post.clone()), liked);
         }
         UserAction::Share(post) | UserAction::Unshare(post) => {

@@ -26,10 +26,12 @@ impl Reader<'_> {
         self.list("offers by tag", async |page| town.offers().tagged(viewer, &tag, &page).await)
             .await;
         for kind in EntityKind::ALL.iter().copied().map(Some).chain([None]) {
-            self.list(format!("search {kind:?}"), async |page| {
-                town.tags().search(viewer, &tag, kind, &page).await
-            })
-            .await;
+            for order in [Order::Ascending, Order::Descending] {
+                self.list(format!("search {kind:?}"), async |page| {
+                    town.tags().search(viewer, &tag, kind, order, &page).await
+                })
+                .await;
+            }
         }
         let Some(caller) = viewer else { return };
         let assistance = town.assistance();

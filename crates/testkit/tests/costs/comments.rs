@@ -45,13 +45,13 @@ pub(crate) async fn record(book: &mut CostBook) {
     book.mutation("likeComment", &[], async |scene| {
         let comment = comment(scene).await;
         let (comments, me, request) = (scene.town.comments(), scene.ana(), scene.request());
-        scene.record(comments.like(&me, &comment.id, request.as_ref())).await;
+        scene.record(comments.like(&me, &comment.id, None, request.as_ref())).await;
     })
     .await;
     book.mutation("unlikeComment", &[], async |scene| {
         let comment = comment(scene).await;
         let (comments, me, request) = (scene.town.comments(), scene.ana(), scene.request());
-        comments.like(&me, &comment.id, None).await.unwrap();
+        comments.like(&me, &comment.id, None, None).await.unwrap();
         scene.record(comments.unlike(&me, &comment.id, request.as_ref())).await;
     })
     .await;

@@ -2,10 +2,10 @@
 
 use roundtable_domain::{
     AccountError, Caller, Code, DeviceInput, ExternalIdentity, KeysOnSignOut, Page, PageInput,
-    Refusal, Registration, Settings, SignUp, Statistics,
+    Refusal, Registration, Settings, SignUp, Statistics, TaggedItem,
 };
 use roundtable_model::table::Order;
-use roundtable_model::{ActorId, CaseId, Email, ModerationStatus, Secret, UserId};
+use roundtable_model::{ActorId, CaseId, Email, EntityKind, ModerationStatus, Secret, UserId};
 use roundtable_testkit::Town;
 
 use super::feeds;
@@ -74,6 +74,7 @@ pub(crate) async fn answer(
             feeds::answer((town, post), group, (operation, object), viewer.as_ref()).await
         }
         "comments" => question.comments().await,
+        "tags" if stage.comments.contains_key(object) => question.comments().await,
         "live" => {
             let Question { town, viewer, .. } = &question;
             live::answer(stage, town, (operation, object), viewer.as_ref()).await
@@ -441,6 +442,11 @@ impl Question<'_> {
             "comments.by" => {
                 let by = comments.by(viewer, &person(object), &page).await;
                 lists(by, |comment| comment.id == *id)
+            }
+            "tags.search" => {
+                let (tag, kind) = ("said".parse().unwrap(), Some(EntityKind::Comment));
+                let found = town.tags().search(viewer, &tag, kind, Order::Descending, &page).await;
+                lists(found, |one| matches!(one, TaggedItem::Comment(found) if found.id == *id))
             }
             "comments.engagement" => {
                 let marks = comments.engagement(viewer, &[(post, id.clone())]).await;

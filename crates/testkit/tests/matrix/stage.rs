@@ -305,7 +305,7 @@ impl Stage {
         town.share("ana", &public).await;
         town.report("tom", &public, "rude").await;
         let said = &self.comments["comment"];
-        town.comments().like(&town.caller("ana"), said, None).await.unwrap();
+        town.comments().like(&town.caller("ana"), said, None, None).await.unwrap();
         let (moderation, tom) = (town.moderation(), town.caller("tom"));
         moderation.report_comment(&tom, said, "rude", None).await.unwrap();
     }

@@ -186,7 +186,7 @@ deleted account's post   | posts.delete                                         
 deleted account's post   | moderation.report_post                                               | -    401  404  404  404  404  404  404  404    404    403
 
 comment                  | comments.comment comments.replies comments.on comments.by            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
-comment                  | comments.comments comments.by_ids                                    | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+comment                  | comments.comments comments.by_ids tags.search                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment                  | comments.engagement                                                  | no   ok   no   no   no   no   no   no   no   no   no
 comment                  | comments.like comments.unlike comments.add                           | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 comment                  | comments.update                                                      | -    ok   403  403  404  403  403  403  403  403  403
@@ -196,7 +196,7 @@ comment                  | moderation.moderate_comment moderation.case moderatio
 comment                  | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 
 comment below one's post | comments.comment comments.replies comments.on                        | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
-comment below one's post | comments.comments comments.by_ids                                    | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+comment below one's post | comments.comments comments.by_ids tags.search                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment below one's post | comments.by                                                          | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment below one's post | comments.like comments.unlike comments.add                           | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 comment below one's post | comments.update                                                      | -    403  403  403  404  403  403  403  403  403  403
@@ -205,7 +205,7 @@ comment below one's post | moderation.report_comment                            
 comment below one's post | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  ok   ok   403
 
 hidden comment           | comments.comment comments.replies                                    | 404  ok   404  404  404  404  404  404  ok   ok   404
-hidden comment           | comments.comments comments.by_ids                                    | no   ok   no   no   no   no   no   no   ok   ok   no
+hidden comment           | comments.comments comments.by_ids tags.search                        | no   ok   no   no   no   no   no   no   ok   ok   no
 hidden comment           | comments.on comments.by                                              | no   ok   no   no   404  no   no   no   ok   ok   no
 hidden comment           | comments.like comments.unlike comments.add                           | -    ok   404  404  404  404  404  404  ok   ok   403
 hidden comment           | comments.update                                                      | -    ok   404  404  404  404  404  404  403  403  403
@@ -215,14 +215,14 @@ hidden comment           | moderation.moderate_comment moderation.case moderatio
 hidden comment           | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 
 deleted comment          | comments.comment comments.replies                                    | 404  404  404  404  404  404  404  404  404  404  404
-deleted comment          | comments.comments comments.by_ids                                    | no   no   no   no   no   no   no   no   no   no   no
+deleted comment          | comments.comments comments.by_ids tags.search                        | no   no   no   no   no   no   no   no   no   no   no
 deleted comment          | comments.on comments.by                                              | no   no   no   no   404  no   no   no   no   no   no
 deleted comment          | comments.like comments.unlike comments.add comments.update           | -    404  404  404  404  404  404  404  404  404  403
 deleted comment          | comments.delete moderation.report_comment                            | -    404  404  404  404  404  404  404  404  404  403
 deleted comment          | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  404  404  403
 
 comment for followers    | comments.comment comments.replies comments.on                        | 404  ok   ok   404  404  404  404  404  ok   ok   404
-comment for followers    | comments.comments comments.by_ids                                    | no   ok   ok   no   no   no   no   no   ok   ok   no
+comment for followers    | comments.comments comments.by_ids tags.search                        | no   ok   ok   no   no   no   no   no   ok   ok   no
 comment for followers    | comments.by                                                          | no   ok   ok   no   404  no   no   no   ok   ok   no
 comment for followers    | comments.like comments.unlike comments.add                           | -    ok   ok   404  404  404  404  404  ok   ok   403
 comment for followers    | comments.update                                                      | -    ok   403  404  404  404  404  404  403  403  403
@@ -231,7 +231,7 @@ comment for followers    | moderation.report_comment                            
 comment for followers    | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  ok   ok   403
 
 comment in private group | comments.comment comments.replies comments.on                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404
-comment in private group | comments.comments comments.by_ids                                    | no   ok   no   no   no   ok   no   ok   ok   ok   no
+comment in private group | comments.comments comments.by_ids tags.search                        | no   ok   no   no   no   ok   no   ok   ok   ok   no
 comment in private group | comments.by                                                          | no   ok   no   no   404  ok   no   ok   ok   ok   no
 comment in private group | comments.like comments.unlike comments.add                           | -    ok   404  404  404  ok   404  ok   ok   ok   403
 comment in private group | comments.update                                                      | -    ok   404  404  404  403  404  403  403  403  403

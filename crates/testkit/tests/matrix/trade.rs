@@ -145,7 +145,7 @@ impl TradeFixture {
             }
             ("offers.tagged", _) => lists(offers.tagged(viewer, &tag, &page).await, is),
             ("tags.search", _) => {
-                let found = town.tags().search(viewer, &tag, None, &page).await;
+                let found = town.tags().search(viewer, &tag, None, Order::Ascending, &page).await;
                 lists(found, |one| matches!(one, TaggedItem::Offer(other) if is(other)))
             }
             ("offers.create", Some(caller)) => {

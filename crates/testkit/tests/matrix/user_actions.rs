@@ -112,7 +112,7 @@ fn on_content(stage: &Stage, operation: &str, object: &str) -> Option<UserAction
             }
             "comments.update" => UserAction::EditComment(comment, content),
             "comments.delete" => UserAction::DeleteComment(comment),
-            "comments.like" => UserAction::LikeComment(comment),
+            "comments.like" => UserAction::LikeComment(comment, None),
             "comments.unlike" => UserAction::UnlikeComment(comment),
             "moderation.report_comment" => UserAction::ReportComment(comment),
             "moderation.moderate_comment" => UserAction::ModerateComment(comment, status),
@@ -123,7 +123,7 @@ fn on_content(stage: &Stage, operation: &str, object: &str) -> Option<UserAction
     Some(match operation {
         "posts.update" => UserAction::EditPost(post, content, Visibility::Public),
         "posts.delete" => UserAction::DeletePost(post),
-        "likes.like" => UserAction::Like(post),
+        "likes.like" => UserAction::Like(post, None),
         "likes.unlike" => UserAction::Unlike(post),
         "shares.share" => UserAction::Share(post),
         "shares.unshare" => UserAction::Unshare(post),

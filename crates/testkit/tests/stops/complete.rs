@@ -24,7 +24,7 @@ const READS: &str = "
     accounts.login_attempts accounts.me accounts.people accounts.sign_in_locks accounts.user activities.at
     activities.of assistance.messages assistance.mine assistance.messages_by_id assistance.thread
     assistance.threads blocks.list statistics.totals comments.by comments.by_ids comments.comment comments.comments
-    comments.engagement comments.on comments.replies companies.companies companies.company companies.mine
+    comments.counters comments.engagement comments.on comments.replies companies.companies companies.company companies.mine
     feeds.at
     feeds.home feeds.live feeds.next
     follows.activity_of follows.among follows.followed follows.followed_by follows.followers

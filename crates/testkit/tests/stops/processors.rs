@@ -272,7 +272,7 @@ async fn react(town: &Town) {
     let posts = town.context().core().posts_by(&town.id("ana")).all().await.unwrap();
     for post in posts.iter().filter(|post| post.published_at.is_some()) {
         let comment = town.comment("bo", &post.id, "well said").await;
-        town.comments().like(&town.caller("ana"), &comment.id, None).await.unwrap();
+        town.comments().like(&town.caller("ana"), &comment.id, None, None).await.unwrap();
         town.like("bo", &post.id).await;
         if post.group_id.is_none() {
             town.share("bo", &post.id).await;

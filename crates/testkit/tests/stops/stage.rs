@@ -111,7 +111,7 @@ impl Stage {
         let comment = town.comment("bo", &post, "well said").await.id;
         town.like("bo", &post).await;
         town.share("ana", &shared).await;
-        town.comments().like(&town.caller("ana"), &comment, None).await.unwrap();
+        town.comments().like(&town.caller("ana"), &comment, None, None).await.unwrap();
         let sue = town.sign_up("sue").await;
         let (bo, issuer) = ("bo".parse().unwrap(), "https://login.example.org".parse().unwrap());
         let linked = LINKED_SUBJECT.parse().unwrap();

@@ -1,13 +1,13 @@
 //! Counts facts again and rewrites counters and scores.
 
 use roundtable_model::entities::{
-    CommentCounter, Follow, GroupCounter, Notification, Post, PostCounter, Quest, Upload,
-    UserCounter,
+    CommentCounter, CommentLike, Follow, GroupCounter, Like, Notification, Post, PostCounter,
+    Quest, Upload, UserCounter,
 };
 use roundtable_model::table::{Get, Item, Key, Update};
 use roundtable_model::{
-    CommentId, Cursor, Entity, FromItem, GroupId, Listing, MemberStatus, PostId, QuestId, Result,
-    Shard, Shards, Span, Time, UploadState, UserCount, UserId, rekey,
+    CommentId, Cursor, Entity, FromItem, GroupId, LikeType, Listing, MemberStatus, PostId, QuestId,
+    Result, Shard, Shards, Span, Time, UploadState, UserCount, UserId, rekey,
 };
 
 use super::{RepairOutcome, unchanged};
@@ -148,18 +148,25 @@ impl Verifier {
         let before = self.stored(&PostCounter::at(post).into_key()).await?;
         let seq = self.counted_up_to(before.as_ref()).await?;
         let likes = sum(|| core.likes(post).strong(), |_| 1).await?;
+        let of_type = |wanted| {
+            let counts = move |like: &Like| u64::from(like.like_type == wanted);
+            sum(|| core.likes(post).strong(), counts)
+        };
+        let loves = Some(of_type(LikeType::Love).await?);
+        let laughs = Some(of_type(LikeType::Laugh).await?);
         let comments =
             sum(|| core.comments(post).strong(), |comment| u64::from(!comment.is_deleted)).await?;
         let shares = sum(|| core.shares(post).strong(), |_| 1).await?;
         let score = self.rules.score.of(likes, comments, shares);
-        let new = PostCounter { post_id: post.clone(), likes, comments, shares, score, seq };
+        let post_id = post.clone();
+        let new = PostCounter { post_id, likes, loves, laughs, comments, shares, score, seq };
         let states = |item: &Item| {
             let stated = PostCounter::from_item(item);
             stated.is_ok_and(|stated| PostCounter { seq: new.seq.clone(), ..stated } == new)
         };
         let is_right = before.as_ref().map_or(likes + comments + shares == 0, states);
         if !is_right {
-            let names = ["likes", "comments", "shares", "score", "seq"];
+            let names = ["likes", "loves", "laughs", "comments", "shares", "score", "seq"];
             if let RepairOutcome::Skipped(reason) = self.write(before, &new, &names).await? {
                 return Ok(RepairOutcome::Skipped(reason));
             }
@@ -178,12 +185,18 @@ impl Verifier {
         let before = self.stored(&CommentCounter::at(post, comment).into_key()).await?;
         let seq = self.counted_up_to(before.as_ref()).await?;
         let likes = sum(|| core.likes_of_comment(post, comment), |_| 1).await?;
+        let of_type = |wanted| {
+            let counts = move |like: &CommentLike| u64::from(like.like_type() == wanted);
+            sum(|| core.likes_of_comment(post, comment), counts)
+        };
+        let loves = Some(of_type(LikeType::Love).await?);
+        let laughs = Some(of_type(LikeType::Laugh).await?);
         let replies =
             sum(|| core.replies(post, comment).strong(), |reply| u64::from(!reply.is_deleted));
         let replies = replies.await?;
         let (post_id, comment_id) = (post.clone(), comment.clone());
-        let new = CommentCounter { post_id, comment_id, likes, replies, seq };
-        self.write(before, &new, &["likes", "replies", "seq"]).await
+        let new = CommentCounter { post_id, comment_id, likes, loves, laughs, replies, seq };
+        self.write(before, &new, &["likes", "loves", "laughs", "replies", "seq"]).await
     }
 
     async fn stored(&self, key: &Key) -> Result<Option<Item>> {

@@ -2,12 +2,12 @@
 //! tag references.
 
 use roundtable_model::entities::{
-    Group, GroupMember, Offer, Post, Quest, Room, RoomMember, TagRef, XpEntry,
+    Comment, Group, GroupMember, Offer, Post, Quest, Room, RoomMember, TagRef, XpEntry,
 };
 use roundtable_model::table::{Check, Get, Transaction};
 use roundtable_model::{
-    Entity, EntityKind, MemberStatus, OfferStatus, QuestId, QuestStatus, Result, RoomId, Tag, Time,
-    UserId,
+    CommentId, Entity, EntityKind, MemberStatus, OfferStatus, QuestId, QuestStatus, Result, RoomId,
+    SubjectId, Tag, Time, UserId,
 };
 
 use super::RepairOutcome;
@@ -15,13 +15,15 @@ use crate::Verifier;
 use crate::subject::{TaggedSubject, TallySubject};
 use crate::tally::TallyKind;
 
-/// Characters of a post that serve as its title in tag listings.
+/// Characters of a post or comment that serve as its title in tag listings.
 const TITLE_CHARS: usize = 100;
 
 /// An entity that carries tags, and the condition that its tags have not changed.
 struct TaggedContent {
     tags: Vec<Tag>,
     title: String,
+    /// The container it is found in.
+    within: Option<SubjectId>,
     created_at: Time,
     check: Check,
 }
@@ -119,6 +121,7 @@ impl Verifier {
             entity: *entity,
             id: id.clone(),
             user_id: None,
+            within: tagged_content.within,
             title: tagged_content.title,
             created_at: tagged_content.created_at,
         };
@@ -133,21 +136,42 @@ impl Verifier {
             EntityKind::Post => core.post(&id.recast()).get().await?.and_then(|post| {
                 let title = post.content.trim().chars().take(TITLE_CHARS).collect();
                 let check = post.key().check(Post::HASHTAGS.is(&post.hashtags));
-                let (tags, created_at) = (post.hashtags, post.created_at);
-                (!post.is_deleted).then_some(TaggedContent { tags, title, created_at, check })
+                let (tags, created_at, within) = (post.hashtags, post.created_at, None);
+                (!post.is_deleted).then_some(TaggedContent {
+                    tags,
+                    title,
+                    within,
+                    created_at,
+                    check,
+                })
             }),
+            EntityKind::Comment => self.tagged_comment(&id.recast()).await?,
             EntityKind::Offer => core.offer(&id.recast()).get().await?.and_then(|offer| {
                 let check = offer.key().check(Offer::STATUS.is(&OfferStatus::Open));
                 let Offer { tags, title, created_at, status, .. } = offer;
                 let is_open = status == OfferStatus::Open;
-                is_open.then_some(TaggedContent { tags, title, created_at, check })
+                let within = None;
+                is_open.then_some(TaggedContent { tags, title, within, created_at, check })
             }),
             EntityKind::Group => core.group(&id.recast()).get().await?.map(|group| {
                 let check = group.key().check(Group::TAGS.is(&group.tags));
                 let Group { tags, name, updated_at, .. } = group;
-                TaggedContent { tags, title: name, created_at: updated_at, check }
+                TaggedContent { tags, title: name, within: None, created_at: updated_at, check }
             }),
             _ => None,
         })
+    }
+
+    async fn tagged_comment(&self, id: &CommentId) -> Result<Option<TaggedContent>> {
+        let core = &self.tables.core;
+        let Some(found) = core.comment(id).get().await? else { return Ok(None) };
+        let comment = core.comment_on(&found.post_id, id).get().await?;
+        Ok(comment.filter(|comment| !comment.is_deleted).map(|comment| TaggedContent {
+            tags: comment.tags().to_vec(),
+            title: comment.content.trim().chars().take(TITLE_CHARS).collect(),
+            within: Some((&comment.post_id).into()),
+            created_at: comment.created_at,
+            check: comment.key().check(Comment::HASHTAGS.is(&comment.hashtags)),
+        }))
     }
 }

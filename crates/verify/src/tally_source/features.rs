@@ -84,8 +84,9 @@ impl TallySource for Offer {
 
 impl TallySource for TagRef {
     fn emit_entries(&self, _: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
+        use EntityKind::{Comment, Group, Offer, Post};
         // Tags of users, goals and quests are not checked.
-        if matches!(self.entity, EntityKind::Post | EntityKind::Offer | EntityKind::Group) {
+        if matches!(self.entity, Post | Comment | Offer | Group) {
             let Self { tag, shard, entity, id, .. } = self.clone();
             let tagged = TallySubject::Tagged(TaggedSubject { tag, shard, entity, id });
             emit(TallyEntry::stated(TallyKind::Tag, tagged, 1));

@@ -1,13 +1,15 @@
 //! Counters against the facts they count (I1), and scores against counters (I6).
 
 use roundtable_model::entities::{
-    Comment, CommentCounter, GroupCounter, Post, PostCounter, UserCounter,
+    Comment, CommentCounter, CommentLike, GroupCounter, Like, Post, PostCounter, UserCounter,
 };
 use roundtable_model::table::{Delete, Update};
-use roundtable_model::{Entity, FollowStatus, Queue, Score, Shard, UserCount};
+use roundtable_model::{Entity, FollowStatus, LikeType, Queue, Score, Shard, UserCount, samples};
 use roundtable_verify::Invariant;
 
-use crate::town::{Town, broken_keys, comment, count, follow, lines, post, post_counter, read};
+use crate::town::{
+    Town, broken_keys, comment, count, follow, like, lines, post, post_counter, read,
+};
 
 #[tokio::test]
 async fn a_consistent_store_has_no_findings() {
@@ -144,6 +146,40 @@ async fn likes_comments_and_shares_are_counted_again() {
     assert_eq!(town.tables.core.post(&read("p1")).get().await.unwrap().unwrap(), post());
 }
 
+/// R53: likes are counted by type, and a counter from before that is given its types.
+#[tokio::test]
+async fn likes_are_counted_again_by_type() {
+    let town = Town::new().await;
+    town.put(&Like { like_type: LikeType::Love, ..like("cleo") }).await;
+    town.put(&PostCounter { laughs: Some(1), ..post_counter() }).await;
+    let (post_id, comment_id, user_id) = (read("p1"), read("c1"), read("dan"));
+    let like_type = Some(LikeType::Laugh);
+    let laugh = CommentLike { post_id, comment_id, user_id, like_type, ..samples::comment_like() };
+    town.put(&laugh).await;
+    let report = town.check().await;
+    assert_eq!(
+        lines(&report),
+        [
+            "I1 POST#p1 / COUNTER#COMMENT#c1: expected laughs 1, the likes of the type laugh; found 0",
+            "I1 POST#p1 / COUNTER#COMMENT#c1: expected likes 2, the likes; found 1",
+            "I1 POST#p1 / COUNTER#ENGAGEMENT: expected laughs 0, the likes of the type laugh; found 1",
+            "I1 POST#p1 / COUNTER#ENGAGEMENT: expected loves 1, the likes of the type love; found 0",
+        ]
+        .map(String::from)
+    );
+    assert_eq!(town.repair_all().await, 2);
+
+    let older = PostCounter { loves: None, laughs: None, ..post_counter() };
+    town.put(&older).await;
+    let report = town.check().await;
+    let key = "POST#p1 / COUNTER#ENGAGEMENT";
+    assert_eq!(broken_keys(&report), [(Invariant::I1, key), (Invariant::I6, key)]);
+    assert_eq!(town.repair_all().await, 1);
+    let counter = town.tables.core.post_counters(&[read("p1")]).get().await.unwrap();
+    let counter = counter[0].clone().unwrap();
+    assert_eq!((counter.likes, counter.loves, counter.laughs), (2, Some(1), Some(0)));
+}
+
 #[tokio::test]
 async fn a_lost_post_counter_is_rebuilt() {
     let town = Town::new().await;
@@ -195,8 +231,8 @@ async fn a_counter_without_a_post_needs_no_score() {
 #[tokio::test]
 async fn replies_and_likes_of_comments_are_counted_again() {
     let town = Town::new().await;
-    let (post_id, comment_id, seq) = (read("p1"), read("c1"), "0".repeat(40));
-    town.put(&CommentCounter { post_id, comment_id, likes: 0, replies: 9, seq }).await;
+    let (zero, seq) = (CommentCounter::zero(read("p1"), read("c1")), "0".repeat(40));
+    town.put(&CommentCounter { replies: 9, seq, ..zero }).await;
     town.put(&comment("c4", Some("c2"))).await;
     town.put(&PostCounter { comments: 3, score: 16, ..post_counter() }).await;
     let report = town.check().await;
@@ -221,8 +257,8 @@ async fn remains_of_a_purged_comment_do_not_count() {
     town.put(&PostCounter { comments: 1, score: 10, ..post_counter() }).await;
     assert!(town.check().await.is_clean());
     // A counter that exists must be right even if its comment is gone.
-    let (post_id, comment_id, seq) = (read("p1"), read("c1"), String::new());
-    town.put(&CommentCounter { post_id, comment_id, likes: 1, replies: 2, seq }).await;
+    let zero = CommentCounter::zero(read("p1"), read("c1"));
+    town.put(&CommentCounter { likes: 1, replies: 2, ..zero }).await;
     let report = town.check().await;
     assert_eq!(broken_keys(&report), [(Invariant::I1, "POST#p1 / COUNTER#COMMENT#c1")]);
     town.repair_all().await;

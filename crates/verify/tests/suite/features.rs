@@ -2,7 +2,7 @@
 //! they follow from (I1, I6).
 
 use roundtable_model::entities::{
-    Activity, AssistHelper, AssistThread, DeadLetter, Goal, Holder, Job, Media, Milestone,
+    Activity, AssistHelper, AssistThread, Comment, DeadLetter, Goal, Holder, Job, Media, Milestone,
     Notification, Post, Quest, TagRef, Task, Upload, User, XpEntry,
 };
 use roundtable_model::table::{BatchWrite, Delete, Put};
@@ -15,7 +15,7 @@ use crate::lively::{
     activity, job, milestone, notification, offer, picture_post, quest, reference, reward, step,
     task, upload,
 };
-use crate::town::{Town, at, broken_keys, count, lines, read, user};
+use crate::town::{Town, at, broken_keys, comment, count, lines, read, user};
 
 const ACTIVE_QUEST: &str = "USER#ana / QUEST#under-way";
 const UNREAD: &str = "USER#ana / COUNTER#UNREAD";
@@ -245,6 +245,26 @@ async fn tag_references_match_the_entities_that_carry_the_tag() {
     town.put(&closed).await;
     assert_eq!(broken_keys(&town.check().await), [(Invariant::I6, "TAG#health / Offer#gait")]);
     town.repair_all().await;
+}
+
+/// R53: the tags of comments are checked and repaired as those of posts.
+#[tokio::test]
+async fn tag_references_match_the_comments_that_carry_the_tag() {
+    let town = Town::lively().await;
+    let hashtags = Some(vec![read("health")]);
+    town.put(&Comment { hashtags, ..comment("c1", None) }).await;
+    town.put(&reference(EntityKind::Comment, "c2", "health")).await;
+    let (there, absent) = ("a tag reference", "none: the entity does not carry the tag");
+    assert_eq!(
+        lines(&town.check().await),
+        [
+            format!("I6 TAG#health / Comment#c1: expected {there}; found none"),
+            format!("I6 TAG#health / Comment#c2: expected {absent}; found {there}"),
+        ]
+    );
+    assert_eq!(town.repair_all().await, 2);
+    let repaired = town.item("TAG#health", "Comment#c1").await.unwrap();
+    assert_eq!(repaired.text("within"), Some("p1"), "which leads to the comment");
 }
 
 #[tokio::test]

@@ -200,8 +200,9 @@ pub(crate) fn comment(id: &str, parent: Option<&str>) -> Comment {
 }
 
 pub(crate) fn post_counter() -> PostCounter {
-    let (post_id, seq) = (read("p1"), "0".repeat(40));
-    PostCounter { post_id, likes: 2, comments: 2, shares: 1, score: 13, seq }
+    let seq = "0".repeat(40);
+    let zero = PostCounter::zero(read("p1"));
+    PostCounter { likes: 2, comments: 2, shares: 1, score: 13, seq, ..zero }
 }
 
 fn all_items() -> Vec<Item> {
@@ -229,8 +230,8 @@ fn all_items() -> Vec<Item> {
     let group_id = read("runners");
     let (post_id, comment_id) = (read("p1"), read("c1"));
     let clike = CommentLike { post_id, comment_id, user_id: read("bo"), ..samples::comment_like() };
-    let (post_id, comment_id, seq) = (read("p1"), read("c1"), "0".repeat(40));
-    let ccounter = CommentCounter { post_id, comment_id, likes: 1, replies: 1, seq };
+    let (zero, seq) = (CommentCounter::zero(read("p1"), read("c1")), "0".repeat(40));
+    let ccounter = CommentCounter { likes: 1, replies: 1, seq, ..zero };
     let share = Share { post_id: read("p1"), user_id: read("cleo"), ..samples::share() };
     let gone = Comment { is_deleted: true, ..comment("c3", Some("c1")) };
     items.extend([

@@ -312,7 +312,7 @@ async fn every_profile_is_read_once() {
         NewComment { post_id: post.id, content: String::from("ho"), parent_comment_id: None };
     let mine = comments.add(&bo, &input, None).await.unwrap();
     assert_eq!(profiles(), 2, "comment");
-    comments.like(&bo, &comment.id, None).await.unwrap();
+    comments.like(&bo, &comment.id, None, None).await.unwrap();
     assert_eq!(profiles(), 2, "like a comment");
     comments.update(&bo, &mine.id, "hey", None).await.unwrap();
     assert_eq!(profiles(), 2, "change a comment");

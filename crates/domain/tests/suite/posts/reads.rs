@@ -78,14 +78,8 @@ async fn a_users_posts_are_filtered_by_visibility() {
 async fn statistics_require_seeing_the_post() {
     let town = Town::of(["ana", "bo"]).await;
     let (one, two) = (town.post("ana", "one").await, town.post("ana", "two").await);
-    let counter = PostCounter {
-        post_id: one.id.clone(),
-        likes: 3,
-        comments: 2,
-        shares: 1,
-        score: 14,
-        seq: String::new(),
-    };
+    let zero = PostCounter::zero(one.id.clone());
+    let counter = PostCounter { likes: 3, comments: 2, shares: 1, score: 14, ..zero };
     town.context().core().table().put(counter.create()).await.unwrap();
     let ids = [one.id.clone(), two.id.clone()];
     let posts = town.posts();

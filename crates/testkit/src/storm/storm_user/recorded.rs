@@ -125,7 +125,7 @@ mod tests {
         for happened in [false, true] {
             let (town, model) = a_town().await;
             let post = town.post("ana", "hello").await.id;
-            let step = StormStep::Act(UserAction::Like(post.clone()));
+            let step = StormStep::Act(UserAction::Like(post.clone(), None));
             let mut bo = bo(&town, &model, step);
             if happened {
                 let liked = town.likes().like(&bo.caller, &post, None, Some(&request())).await;

@@ -11,6 +11,7 @@ use roundtable_model::{Nickname, Tag};
 use unicode_normalization::char::is_combining_mark;
 
 use crate::limits::{MENTIONS_MAX, TAGS_MAX};
+use crate::{Context, ServiceError};
 
 /// The tags and nicknames in a text, without duplicates, in order and up to the limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,18 @@ pub(crate) struct TextReferences {
     pub(crate) nicknames: Vec<Nickname>,
 }
 
-pub(crate) fn parse_references(text: &str) -> TextReferences {
+/// Parses a text's hashtags and mentions, keeping only nicknames that exist.
+pub(crate) async fn resolve_references(
+    context: &Context,
+    content: &str,
+) -> Result<TextReferences, ServiceError> {
+    let mut references = parse_references(content);
+    let locks = context.core().nick_locks(&references.nicknames).get().await?;
+    references.nicknames = locks.into_iter().flatten().map(|lock| lock.nickname).collect();
+    Ok(references)
+}
+
+fn parse_references(text: &str) -> TextReferences {
     let mut references = TextReferences::default();
     let (mut tags, mut nicknames) = (HashSet::new(), HashSet::new());
     let mut before = None;
