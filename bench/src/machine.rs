@@ -13,6 +13,9 @@ use crate::report::Report;
 
 pub(crate) const MIB: u64 = 1024 * 1024;
 
+/// The unit of processor times.
+const TICK: Duration = Duration::from_millis(10);
+
 /// This process's anonymous resident memory, in bytes.
 pub(crate) fn anonymous_bytes() -> Result<u64> {
     kib_field(Path::new("/proc/self/status"), "RssAnon:")
@@ -97,8 +100,18 @@ fn cpu_ticks() -> Result<u64> {
 
 /// The user and system time of a process so far.
 pub(crate) fn cpu_time(process: u32) -> Result<Duration> {
-    const TICK: u64 = 10;
-    Ok(Duration::from_millis(TICK * ticks(&PathBuf::from(format!("/proc/{process}/stat")))?))
+    Ok(TICK * u32::try_from(ticks(&PathBuf::from(format!("/proc/{process}/stat")))?)?)
+}
+
+/// The time that all processors have been busy so far, with what others took of a virtual machine.
+pub(crate) fn busy_time() -> Result<Duration> {
+    let stat = fs::read_to_string("/proc/stat").context("reading /proc/stat")?;
+    let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    let fields = fields.map(str::parse).collect::<Result<Vec<u32>, _>>()?;
+    // User, nice, system, idle, waiting for a disk, interrupts (two), taken by others.
+    let idle = [3, 4];
+    let busy = fields.iter().enumerate().take(8).filter(|(nth, _)| !idle.contains(nth));
+    Ok(TICK * busy.map(|(_, ticks)| ticks).sum::<u32>())
 }
 
 /// The user and system time of a process and of the processes that it started, so far.

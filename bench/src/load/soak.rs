@@ -1,6 +1,7 @@
 //! Minutes of load at a fixed rate. Waits count from the scheduled time of each request, so a slow
 //! server does not slow the load. The server's memory is sampled meanwhile.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use roundtable_test_client::{Connection, Samples, rate};
 
 use super::requests::{RequestKind, Requests};
 use super::server::ServerProcess;
+use crate::machine;
 use crate::progress::{Progress, log_step};
 use crate::report::{Better, Report};
 
@@ -22,6 +24,8 @@ const WARM_UP: Duration = Duration::from_mins(2);
 const GROWTH_MAX: f64 = 1.1;
 const P99_MS_MAX: f64 = 25.0;
 const P999_MS_MAX: f64 = 100.0;
+/// A wait that counts as slow, as in the bar above.
+const SLOW: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug)]
 struct MemorySample {
@@ -34,6 +38,8 @@ struct MemorySample {
 #[derive(Debug, Default)]
 struct SoakStats {
     waits: Samples,
+    /// The seconds of the run in which slow requests were due: few, if something interrupted it.
+    slow_seconds: BTreeSet<u64>,
     errors: u64,
     first_error: Option<String>,
 }
@@ -52,6 +58,7 @@ pub(super) fn run(
         length.as_secs_f64() / 60.0
     ));
     let (next, started) = (AtomicU64::new(0), Instant::now());
+    let others_before = cpu_time_of_others(server)?;
     let schedule = Schedule { started, every: Duration::from_secs_f64(1.0 / per_second), length };
     let (all, samples) = std::thread::scope(|scope| {
         let senders: Vec<_> = (0..CONNECTIONS)
@@ -66,11 +73,27 @@ pub(super) fn run(
     let mut stats = SoakStats::default();
     for one in all {
         stats.waits.extend(&one.waits);
+        stats.slow_seconds.extend(&one.slow_seconds);
         stats.errors += one.errors;
         stats.first_error = stats.first_error.or(one.first_error);
     }
+    let others = cpu_time_of_others(server)?.saturating_sub(others_before);
+    report.note(format!(
+        "under load: {:.1} s of processor time went to other programs; requests that took over {} ms \
+         were due in {} of {} seconds",
+        others.as_secs_f64(),
+        SLOW.as_millis(),
+        stats.slow_seconds.len(),
+        length.as_secs(),
+    ));
     add_to_report(stats, &samples, started.elapsed(), per_second, length, report);
     Ok(())
+}
+
+/// The processor time so far of everything but the server and this process, its client.
+fn cpu_time_of_others(server: &ServerProcess) -> Result<Duration> {
+    let own = machine::cpu_time(server.process())? + machine::cpu_time(std::process::id())?;
+    Ok(machine::busy_time()?.saturating_sub(own))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +126,12 @@ fn send_on_schedule(
         sleep(due.saturating_duration_since(Instant::now()));
         let number = usize::try_from(number).unwrap_or_default();
         match send_one(server, &mut connection, &requests.get(RequestKind::Feed, number)) {
-            Ok(()) => stats.waits.add_since(due),
+            Ok(()) => {
+                stats.waits.add_since(due);
+                if due.elapsed() > SLOW {
+                    stats.slow_seconds.insert(due.duration_since(schedule.started).as_secs());
+                }
+            }
             Err(error) => {
                 connection = None;
                 stats.errors += 1;

@@ -1,4 +1,4 @@
-//! A data directory, a backup and an export of an earlier version, used by this one.
+//! Data directories, backups and exports of earlier versions, used by this one.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::binary::{command, finish};
 use crate::verify::on;
 
-const ARCHIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures/store-0.1.tar.gz");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures");
 
 fn verifies(data: &Path) {
     let verified = on(data, "verify");
@@ -35,11 +35,18 @@ fn refuses_newer_items(export: &Path, into: &Path) {
 }
 
 #[test]
-fn a_store_a_backup_and_an_export_of_the_version_before_pass_verify() {
+fn stores_backups_and_exports_of_earlier_versions_pass_verify() {
+    for archive in ["store-0.1.tar.gz", "store-0.1-b.tar.gz"] {
+        passes_verify(archive);
+    }
+}
+
+fn passes_verify(archive: &str) {
     let directory = tempfile::tempdir().unwrap();
+    let archive = Path::new(FIXTURES).join(archive);
     let unpacked =
-        Command::new("tar").arg("-xzf").arg(ARCHIVE).arg("-C").arg(directory.path()).status();
-    assert!(unpacked.unwrap().success(), "{ARCHIVE} was not unpacked");
+        Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(directory.path()).status();
+    assert!(unpacked.unwrap().success(), "{} was not unpacked", archive.display());
     let at = |name: &str| directory.path().join(name);
     verifies(&at("data"));
     for (verb, source) in [("restore", "backup"), ("import", "export")] {

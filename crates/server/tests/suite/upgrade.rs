@@ -1,4 +1,4 @@
-//! A data directory written by an earlier version, served by this one.
+//! Data directories written by earlier versions, served by this one.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::test_server::{TestServer, configuration};
 
-const ARCHIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures/store-0.1.tar.gz");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures");
 
 const LOGINS: [(&str, &str); 4] = [
     ("wren", "wren at the table"),
@@ -18,9 +18,10 @@ const LOGINS: [(&str, &str); 4] = [
     ("finch", "finch sings at dawn"),
 ];
 
-fn unpack(into: &Path) -> Value {
-    let status = Command::new("tar").arg("-xzf").arg(ARCHIVE).arg("-C").arg(into).status();
-    assert!(status.unwrap().success(), "{ARCHIVE} was not unpacked");
+fn unpack(archive: &str, into: &Path) -> Value {
+    let archive = Path::new(FIXTURES).join(archive);
+    let status = Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(into).status();
+    assert!(status.unwrap().success(), "{} was not unpacked", archive.display());
     serde_json::from_slice(&std::fs::read(into.join("story.json")).unwrap()).unwrap()
 }
 
@@ -41,9 +42,15 @@ fn outcome(answer: &Value) -> Value {
 /// I8, I11: sessions, passwords, feeds and the outcomes of requests survive the upgrade. The server was
 /// killed with jobs queued; they are done now.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_of_the_version_before_is_served_and_remembers_requests() {
+async fn stores_of_earlier_versions_are_served_and_remember_requests() {
+    for archive in ["store-0.1.tar.gz", "store-0.1-b.tar.gz"] {
+        is_served(archive).await;
+    }
+}
+
+async fn is_served(archive: &str) {
     let directory = tempfile::tempdir().unwrap();
-    let story = unpack(directory.path());
+    let story = unpack(archive, directory.path());
     // Outcomes are kept for a day: the server starts a minute after the old one was killed.
     let started_ms = story["writtenAtMs"].as_u64().unwrap() + 60_000;
     let clock = Arc::new(ManualClock::at_ms(started_ms));
