@@ -259,7 +259,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
         main                    => "USER#{user_id}",                    "APIKEY#{id}";
     }
     /// An entry of the audit log.
-    Audit(created_at: Time, shard: Shard, id: AuditId) + (actor?, subject) {
+    Audit(created_at: Time, shard: Shard, id: AuditId) + (actor?, subject) upgraded by (listed_by_actor_and_subject) {
         main                    => "AUDIT#{created_at:day}[#{shard}]",  "{created_at}#{id}";
         gsi1 if actor           => "USER#{actor}",                      "AUDIT#{created_at}#{id}";
         gsi2                    => "AUDIT_OF#{subject}",                "{created_at}#{id}";

@@ -93,7 +93,9 @@ fn check<E: TallySource>(
     }
     for (index, expected) in Index::SECONDARY.into_iter().zip(entity.index_keys()) {
         let expected = expected.as_ref().map(|(partition, sort)| (&**partition, &**sort));
-        if !has_keys(item, index, expected) {
+        // A key that came with a newer shape is written when the item is upgraded.
+        let waits_for_upgrade = || E::SHAPE.is_older(item) && has_keys(item, index, None);
+        if !has_keys(item, index, expected) && !waits_for_upgrade() {
             let repair = Repair::RewriteIndexKeys(key.clone());
             let (expected, found) = (expected_key(index, expected), actual_key(item, index));
             report(Finding::new(Invariant::I3, key_text(&key), expected, found, repair));

@@ -190,12 +190,8 @@ impl TallySource for PostCounter {
     fn contradiction(&self, item: &Item, rules: &CheckRules) -> Option<(String, String)> {
         let (expected, found) =
             (rules.score.of(self.likes, self.comments, self.shares), stored(item, "score"));
-        if i128::from(expected) != found {
-            let expected = format!("the score of what it counts, {expected}");
-            return Some((expected, found.to_string()));
-        }
-        let is_by_type = self.loves.is_some() && self.laughs.is_some();
-        (!is_by_type).then(|| ("its likes by type".into(), "only their number".into()))
+        (i128::from(expected) != found)
+            .then(|| (format!("the score of what it counts, {expected}"), found.to_string()))
     }
 }
 

@@ -8,9 +8,10 @@ use crate::verify::on;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures");
 
-fn verifies(data: &Path) {
+fn verifies(data: &Path) -> String {
     let verified = on(data, "verify");
     assert_eq!((verified.status, verified.err.as_str()), (0, ""), "{}", verified.out);
+    verified.out
 }
 
 /// An item of a newer version is refused, not stored without what this version does not know.
@@ -48,7 +49,8 @@ fn passes_verify(archive: &str) {
         Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(directory.path()).status();
     assert!(unpacked.unwrap().success(), "{} was not unpacked", archive.display());
     let at = |name: &str| directory.path().join(name);
-    verifies(&at("data"));
+    let verified = verifies(&at("data"));
+    assert!(verified.contains("have an older shape"), "{verified}");
     for (verb, source) in [("restore", "backup"), ("import", "export")] {
         let into = at(&format!("from-{source}"));
         let mut run = command([verb]);
@@ -59,6 +61,8 @@ fn passes_verify(archive: &str) {
     }
     let upgraded = on(&at("data"), "admin upgrade");
     assert_eq!(upgraded.status, 0, "{}", upgraded.err);
-    assert!(upgraded.out.contains("there is nothing to do"), "{}", upgraded.out);
+    assert!(upgraded.out.contains("under way"), "{}", upgraded.out);
+    let verified = verifies(&at("data"));
+    assert!(!verified.contains("older shape"), "{verified}");
     refuses_newer_items(&at("export"), &at("from-a-newer-version"));
 }
