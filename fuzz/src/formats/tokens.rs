@@ -13,7 +13,7 @@ use crate::response_checks::hash;
 use crate::runner::Coverage;
 use crate::test_server::TestServer;
 
-const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// Algorithms that a forger may name.
 const ALGORITHMS: [&str; 5] = ["none", "HS256", "RS256", "ES256", "RS512"];
 

@@ -121,6 +121,13 @@ pub(crate) const ACCEPTED: &[AcceptedDifference] = &[
         rules::is_introspection_order,
     ),
     accepted(
+        "added-to-the-schema",
+        "CHANGELOG",
+        "The schema has types and fields that the version of the library did not have, and comments have \
+         tags.",
+        rules::is_added_to_schema,
+    ),
+    accepted(
         "introspected-directives",
         "4.2.6",
         "`@oneOf` is not listed: the schema has no such input.",
