@@ -4,11 +4,21 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, CommentLike};
 use roundtable_model::table::Write;
 use roundtable_model::{CommentId, Entity, LikeType, RequestId, UserId};
+use serde::Serialize;
 
 use super::{CommentError, CommentOutcome, Comments, unchanged_check};
 use crate::access::Permission;
 use crate::posts::{ActionablePost, unchanged};
 use crate::{Caller, LikeMode};
+
+/// The input of a like. Without a type it is recorded as before there were types, so that a request of an
+/// earlier version can be repeated.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LikeInput<'a> {
+    Any(&'a CommentId),
+    OfType(&'a CommentId, LikeType),
+}
 
 #[boxed]
 impl Comments {
@@ -21,8 +31,9 @@ impl Comments {
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
         let mutation = self.context.mutation(caller).await?;
+        let input = like_type.map_or(LikeInput::Any(id), |wanted| LikeInput::OfType(id, wanted));
         mutation
-            .once("likeComment", &(id, like_type), request)?
+            .once("likeComment", &input, request)?
             .replay(|outcome| self.replayed(caller, outcome))
             .run(async |me, attempt| {
                 let (comment, post, access) = self.visible_with_access(caller, &me, id).await?;
