@@ -105,6 +105,7 @@ pub enum Permission {
     OpenRoom,
     OpenGroupRoom,
     SeeRoom,
+    UpdateRoom,
     SendMessage,
     CreateQuest,
     CancelQuest,
@@ -198,6 +199,7 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         (Permission::OpenRoom, any_who_sees(S::SIGNED_IN)),
         (Permission::OpenGroupRoom, any(S::MEMBER)),
         (Permission::SeeRoom, any(S::MEMBER)),
+        (Permission::UpdateRoom, any(or(S::OWNER, group_staff))),
         (Permission::SendMessage, any(S::MEMBER)),
         // Help and offers. In a call for help, members are the helpers.
         (Permission::AskForHelp, any(S::SIGNED_IN)),

@@ -7,11 +7,11 @@ mod publish;
 mod visible;
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Activity, Holder, Media};
+use roundtable_model::entities::{Activity, Holder, Media, ProfileActivity};
 use roundtable_model::table::Order;
 use roundtable_model::{
-    ActivityId, ActivityVerb, ActorId, GroupId, MediaKey, MediaUse, ObjectType, RequestId, Span,
-    SubjectId, Tag, Time,
+    ActivityId, ActivityVerb, ActorId, GroupId, MediaKey, MediaUse, ObjectType, RequestId,
+    Result as ModelResult, SubjectId, Tag, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub(crate) use self::visible::{ActivityObjects, visible_activities};
 use crate::access::{Permission, Relations, require};
 use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text};
 use crate::media::{claim, unclaimed};
-use crate::pages::fill_page;
+use crate::pages::fill_merged_page;
 use crate::{Caller, Context, Page, PageInput, refusals};
 
 refusals! {
@@ -140,12 +140,11 @@ impl Activities {
         {
             return Err(ActivityError::NoSuchActor);
         }
-        fill_page(
+        fill_merged_page(
             page,
             async |limit, after| {
-                let actors = std::slice::from_ref(actor);
-                let listing = self.context.core().activities(actors, Span::ALL);
-                listing.order(order).limit(limit).after(after).page().await
+                let listing = self.context.core().activity_timeline(actor).order(order);
+                listing.limit(limit).after(after).page().await
             },
             async |activities| Ok(visible_activities(&self.context, viewer, activities).await?),
         )
@@ -159,8 +158,7 @@ impl Activities {
         viewer: Option<&Caller>,
         places: &[(ActorId, Time, ActivityId)],
     ) -> Result<Vec<Option<Activity>>, ActivityError> {
-        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id));
-        let found = self.context.items_at("activity", at).await?;
+        let found = stored_activities(&self.context, places).await?;
         let existing = found.iter().flatten().cloned().collect();
         let mut shown = visible_activities(&self.context, viewer, existing).await?.into_iter();
         Ok(found.into_iter().map(|activity| activity.and_then(|_| shown.next()?)).collect())
@@ -173,9 +171,9 @@ impl Activities {
         outcome: ActivityOutcome,
     ) -> Result<Activity, ActivityError> {
         let ActivityOutcome { home, at, id } = outcome;
-        let activity = self.context.core().activity(&home, &at, &id).get().await?;
-        let shown =
-            visible_activities(&self.context, Some(caller), activity.into_iter().collect()).await?;
+        let activity = stored_activities(&self.context, &[(home, at, id)]).await?;
+        let activity = activity.into_iter().flatten().collect();
+        let shown = visible_activities(&self.context, Some(caller), activity).await?;
         shown.into_iter().flatten().next().ok_or(ActivityError::NoSuchObject)
     }
 }
@@ -196,6 +194,7 @@ impl NewActivity {
             preview: self.preview_text.clone(),
             media,
             tags: self.tags.clone(),
+            is_posted: true,
         }
     }
 }
@@ -208,6 +207,26 @@ impl ActivityOutcome {
             id: activity.activity_id.clone(),
         }
     }
+}
+
+/// Reads activities at their positions, whether or not they entered home feeds, in the same order.
+pub(crate) async fn stored_activities(
+    context: &Context,
+    places: &[(ActorId, Time, ActivityId)],
+) -> ModelResult<Vec<Option<Activity>>> {
+    let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id));
+    let mut found = context.items_at("activity", at).await?;
+    let is_missing = |place: &usize| found.get(*place).is_some_and(Option::is_none);
+    let missing: Vec<usize> = (0..places.len()).filter(is_missing).collect();
+    let at = missing.iter().filter_map(|place| places.get(*place));
+    let at = at.map(|(home, at, id)| ProfileActivity::at(home, at, id));
+    let others = context.items_at("profile_activity", at).await?;
+    for (place, other) in missing.into_iter().zip(others) {
+        if let Some(slot) = found.get_mut(place) {
+            *slot = other.map(Activity::from);
+        }
+    }
+    Ok(found)
 }
 
 /// The beginning of a text.

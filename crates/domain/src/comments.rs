@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use self::reads::CommentEngagement;
 
 use crate::access::{Permission, Relations, allows};
+use crate::activities::{ActivityDraft, prepare_activity};
 use crate::idempotency::RemovedEntity;
 use crate::limits::{COMMENT_CHARS_MAX, COMMENT_DEPTH_MAX, check_filled};
 use crate::posts::{load_actionable, unchanged};
@@ -67,7 +68,8 @@ impl Comments {
         Self { context }
     }
 
-    /// Comments on a post that the caller sees, or replies to a comment on it.
+    /// Comments on a post that the caller sees, or replies to a comment on it. The activity about it
+    /// is written with it (R51).
     pub async fn add(
         &self,
         caller: &Caller,
@@ -92,10 +94,14 @@ impl Comments {
                     Some(parent) => Some(self.parent(caller, &me, &actionable.post, parent).await?),
                     None => None,
                 };
-                let comment = self.new_comment(caller, &actionable.post, input).await?;
+                let mut comment = self.new_comment(caller, &actionable.post, input).await?;
+                let draft = ActivityDraft::of_comment(&comment, &actionable.post);
+                let published = prepare_activity(&self.context, attempt, draft).await?;
+                // The purge finds the activity by this time.
+                comment.created_at = published.activity.created_at;
                 let answered = parent.as_ref().map(|parent| &parent.user_id);
-                attempt
-                    .commit()
+                published
+                    .add_to(attempt.commit())
                     .with("comment", comment.create())
                     .with_all("tag", references(&self.context, &comment).iter().map(Entity::create))
                     .with_all("post", actionable.checks(answered))

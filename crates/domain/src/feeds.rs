@@ -14,9 +14,11 @@ mod memory;
 mod merge;
 mod packed;
 mod position;
+mod rank;
 mod ring;
 mod stored_feed;
 mod tails;
+mod top;
 mod walk;
 
 use std::sync::Arc;
@@ -27,6 +29,7 @@ use roundtable_model::entities::{Activity, Post, User};
 pub use self::live::LiveFeed;
 pub(crate) use self::memory::FeedMemory;
 pub use self::memory::FeedMemoryStats;
+pub use self::rank::feed_rank;
 
 use self::cached_activity::CachedActivity;
 use self::position::FeedPosition;
@@ -56,6 +59,16 @@ pub struct FeedEntry {
     /// The actor, and the author of the post, as the reader sees their profiles. Without the reader, and
     /// without those whose e-mail address the reader sees.
     pub people: Vec<Arc<User>>,
+}
+
+/// The order of a home feed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FeedOrder {
+    /// By time, newest first.
+    #[default]
+    Latest,
+    /// By [rank](feed_rank) when its first page was read, highest first.
+    Top,
 }
 
 /// The source of an entry. It never changes what is shown.

@@ -75,7 +75,8 @@ impl Goals {
             .await
     }
 
-    /// Updates a goal. Completing it publishes an activity in the same transaction; reopening it
+    /// Updates a goal, and writes an activity about it in the same transaction (R51): followers see
+    /// that it was completed, and only those who may see the goal that it was changed. Reopening it
     /// clears the completion time, and archiving it does not.
     pub async fn update(
         &self,
@@ -109,15 +110,18 @@ impl Goals {
     ) -> Result<AttemptOutcome<Goal>, GoalError> {
         let outcome = GoalOutcome::Goal(before.id.clone());
         let tags = tags::reference_writes(&self.context, Some(before), Some(&after)).await?;
-        if after.status != GoalStatus::Completed || after.completed_at.is_some() {
-            let commit = attempt.commit().with("goal", update_write(before, &after));
-            return commit.with_all("tag", tags).finish(outcome, after).await;
-        }
-        let text = preview(&after.title);
-        let draft = goal_activity(&after, text);
+        let completes = after.status == GoalStatus::Completed && after.completed_at.is_none();
+        let draft = if completes {
+            goal_activity(&after, ActivityVerb::GoalUpdate, preview(&after.title))
+        } else {
+            // Those who may see it see the goal, so that no copy of a private text is left anywhere.
+            goal_activity(&after, ActivityVerb::GoalEdit, None)
+        };
         let published = prepare_activity(&self.context, attempt, draft).await?;
-        let at = published.activity.created_at;
-        (after.completed_at, after.updated_at) = (Some(at), at);
+        if completes {
+            let at = published.activity.created_at;
+            (after.completed_at, after.updated_at) = (Some(at), at);
+        }
         let commit = attempt.commit().with("goal", update_write(before, &after));
         let commit = published.add_to(commit).with_all("tag", tags);
         commit.finish(outcome, after).await
@@ -177,17 +181,22 @@ pub(crate) async fn owned_goal(
     Ok(goal.filter(|_| allows(Permission::KeepGoals, Relations::SIGNED_IN | Relations::OWNER)))
 }
 
-/// The activity about progress with a goal. Tags stay with the goal, which is private.
-pub(crate) fn goal_activity(goal: &Goal, preview: Option<String>) -> ActivityDraft {
+/// The activity about a goal. Tags stay with the goal, which is private.
+pub(crate) fn goal_activity(
+    goal: &Goal,
+    verb: ActivityVerb,
+    preview: Option<String>,
+) -> ActivityDraft {
     ActivityDraft {
         actor: goal.user_id.clone(),
         group: None,
-        verb: ActivityVerb::GoalUpdate,
+        verb,
         object: (ObjectType::Goal, (&goal.id).into()),
         object_home: None,
         preview,
         media: None,
         tags: Vec::new(),
+        is_posted: false,
     }
 }
 

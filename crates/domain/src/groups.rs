@@ -22,9 +22,10 @@ use crate::idempotency::RemovedEntity;
 use crate::rooms::{group_room, new_room_writes};
 use crate::{Caller, Context, refusals};
 
+pub(crate) use access::member_relations;
 pub use input::{GroupChange, NewGroup};
 pub use reads::GroupView;
-pub(crate) use writes::active_member_check;
+pub(crate) use writes::{active_member_check, unchanged_member_check};
 
 refusals! {
     GroupError {

@@ -79,7 +79,8 @@ pub use dead_letters::{DeadLetterError, DeadLetterName, DeadLetterService};
 pub use edit::Edit;
 pub use entropy::Entropy;
 pub use feeds::{
-    FEED_ITEMS, FeedEntry, FeedError, FeedMemoryStats, FeedSource, FeedStats, Feeds, LiveFeed,
+    FEED_ITEMS, FeedEntry, FeedError, FeedMemoryStats, FeedOrder, FeedSource, FeedStats, Feeds,
+    LiveFeed, feed_rank,
 };
 pub use follows::{FollowError, Follows};
 pub use goals::{GoalChange, GoalError, Goals, NewGoal};
@@ -112,10 +113,11 @@ pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
 pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
 pub use service_error::{OUTCOME_UNKNOWN, ServiceError};
 pub use settings::{
-    FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, InvitationSettings, LikeMode,
-    LoginSettings, MediaSettings, ModerationMode, NotificationSettings, PromotionSettings,
-    QuestSettings, RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount,
-    ShardSettings, TableNames, TierLimits, TierOverrides, TierSettings, WebhookSettings,
+    FeedMemorySettings, FeedPolicy, FeedSettings, FeedVerbs, HookSettings, InvitationSettings,
+    LikeMode, LoginSettings, MediaSettings, ModerationMode, NotificationSettings,
+    PromotionSettings, QuestSettings, RateSettings, Registration, S3Settings, ScoreSettings,
+    Settings, ShardCount, ShardSettings, TableNames, TierLimits, TierOverrides, TierSettings,
+    WebhookSettings,
 };
 pub use shares::{ShareError, ShareState, Shares};
 pub use statistics::{Statistics, StatisticsError, Totals};

@@ -119,9 +119,7 @@ impl Messages {
             user_id: me.clone(),
             seq: head.seq + 1,
             text: message.text.clone(),
-            // Always set: the purge of an account finds all its messages by it, also in rooms it
-            // has left.
-            listed: true,
+            listed: membership.room.lists_messages(),
             created_at: ts,
             ttl: message.expires_at.map(Expiry::at),
         };

@@ -12,9 +12,9 @@ mod reads;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Goal, Milestone};
-use roundtable_model::table::Write;
+use roundtable_model::table::{Delete, Key, Write};
 use roundtable_model::{
-    Entity, GoalId, MilestoneId, ObjectType, RequestId, Span, SubjectId, UserId,
+    ActivityVerb, Entity, GoalId, MilestoneId, ObjectType, RequestId, SubjectId, UserId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -155,31 +155,26 @@ impl Milestones {
                     .commit()
                     .with("goal", Goal::at(&me.id, goal).exists())
                     .with("milestone", milestone.key().delete().when(as_read))
-                    .with_all(
-                        "activity",
-                        published_activity.map(|activity| activity.key().delete()),
-                    )
+                    .with_all("activity", published_activity.map(Delete::new))
                     .finish(MilestoneOutcome::Deleted(RemovedEntity(stripped)), milestone)
                     .await
             })
             .await
     }
 
-    /// The activity about a milestone. It has the time of the achievement, and no two activities of
-    /// one actor have the same time.
+    /// The key of the activity about a milestone, which has the time of the achievement.
     async fn achievement_activity(
         &self,
         milestone: &Milestone,
-    ) -> Result<Option<Activity>, ServiceError> {
+    ) -> Result<Option<Key>, ServiceError> {
         let Some(at) = milestone.achieved_at else { return Ok(None) };
-        let (actor, then) = ((&milestone.user_id).into(), Span::between(at, at.plus_ms(1)));
-        let listing = self.context.core().activities_of(&actor, then).strong().limit(1);
-        let published_activity = listing.page().await?.items.into_iter().next();
+        let then = self.context.core().activities_at(&(&milestone.user_id).into(), at).await?;
         let goal = SubjectId::from(&milestone.goal_id);
-        Ok(published_activity.filter(|published_activity| {
-            published_activity.object_type == ObjectType::Goal
-                && published_activity.object_id == goal
-        }))
+        let is_about_it = |activity: &Activity| {
+            let object = (activity.object_type, activity.verb);
+            object == (ObjectType::Goal, ActivityVerb::GoalUpdate) && activity.object_id == goal
+        };
+        Ok(then.into_iter().find(|(activity, _)| is_about_it(activity)).map(|(_, key)| key))
     }
 
     /// Returns the caller's own goal and milestone.
@@ -218,7 +213,8 @@ impl MilestoneOutcome {
 
 /// The activity about an achieved milestone, published as progress of its goal.
 fn achievement(goal: &Goal, milestone: &Milestone) -> ActivityDraft {
-    goal_activity(goal, preview(&format!("{}: {}", goal.title, milestone.name)))
+    let text = preview(&format!("{}: {}", goal.title, milestone.name));
+    goal_activity(goal, ActivityVerb::GoalUpdate, text)
 }
 
 /// Writes the changed fields; fails when the milestone has been achieved, or its percentage

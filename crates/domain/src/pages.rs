@@ -1,7 +1,8 @@
 //! Pages filtered by visibility. A page is filled up although hidden items drop out, within a limit
 //! on items read.
 
-use roundtable_model::{Cursor, Entity, EntityPage, InvalidValue};
+use futures::TryFutureExt;
+use roundtable_model::{Cursor, Entity, EntityPage, InvalidValue, MergedPage};
 
 use crate::ServiceError;
 
@@ -75,16 +76,49 @@ where
     Reading: Future<Output = roundtable_model::Result<EntityPage<E>>>,
     Filtering: Future<Output = Result<Vec<Option<T>>, F>>,
 {
+    let with_cursors = |found: EntityPage<E>| {
+        let cursors: Vec<Cursor> = found.items.iter().map(|item| found.cursor(item)).collect();
+        MergedPage { entries: found.items.into_iter().zip(cursors).collect(), next: found.next }
+    };
+    let read = |limit, after| read(limit, after).map_ok(with_cursors);
+    fill(page, READ_ITEMS_MAX, read, filter_visible).await
+}
+
+/// As [`fill_page`], for a list that merges several.
+pub(crate) async fn fill_merged_page<E, T, F, Reading, Filtering>(
+    page: &PageInput,
+    read: impl Fn(usize, Option<Cursor>) -> Reading,
+    filter_visible: impl Fn(Vec<E>) -> Filtering,
+) -> Result<Page<T>, F>
+where
+    F: From<ServiceError>,
+    Reading: Future<Output = roundtable_model::Result<MergedPage<E>>>,
+    Filtering: Future<Output = Result<Vec<Option<T>>, F>>,
+{
+    fill(page, PAGE_ITEMS_MAX, read, filter_visible).await
+}
+
+async fn fill<E, T, F, Reading, Filtering>(
+    page: &PageInput,
+    read_max: usize,
+    read: impl Fn(usize, Option<Cursor>) -> Reading,
+    filter_visible: impl Fn(Vec<E>) -> Filtering,
+) -> Result<Page<T>, F>
+where
+    F: From<ServiceError>,
+    Reading: Future<Output = roundtable_model::Result<MergedPage<E>>>,
+    Filtering: Future<Output = Result<Vec<Option<T>>, F>>,
+{
     let wanted = page.size()?;
     let (mut items, mut after) = (Vec::with_capacity(wanted), page.after.clone());
     // One more than a page, to know whether another page follows.
-    let (mut read_limit, mut scanned) = (wanted + 1, 0);
+    let (mut read_limit, mut scanned) = ((wanted + 1).min(read_max), 0);
     loop {
         let found = read(read_limit, after.take()).await.map_err(ServiceError::from)?;
-        scanned += found.items.len();
-        let cursors: Vec<Cursor> = found.items.iter().map(|item| found.cursor(item)).collect();
+        scanned += found.entries.len();
         let next = found.next;
-        for (visible, cursor) in filter_visible(found.items).await?.into_iter().zip(cursors) {
+        let (found, cursors): (Vec<E>, Vec<Cursor>) = found.entries.into_iter().unzip();
+        for (visible, cursor) in filter_visible(found).await?.into_iter().zip(cursors) {
             items.extend(visible.map(|item| (item, cursor)));
         }
         if items.len() > wanted {
@@ -95,6 +129,6 @@ where
         if next.is_none() || scanned >= SCANNED_ITEMS_MAX {
             return Ok(Page { items, next });
         }
-        (after, read_limit) = (next, (read_limit * 2).min(READ_ITEMS_MAX));
+        (after, read_limit) = (next, (read_limit * 2).min(read_max));
     }
 }

@@ -6,6 +6,7 @@
 //! writes its own progress into the promotion.
 
 mod rule;
+mod thresholds;
 
 use futures::future::{try_join, try_join3};
 use roundtable_domain_macros::boxed;
@@ -17,15 +18,13 @@ use roundtable_model::{
 use serde::{Deserialize, Serialize};
 
 use self::rule::{ActorStats, apply_rule};
+use self::thresholds::{check_overrides, record_of, thresholds_for};
 use crate::access::Permission;
 use crate::account::existing_account_check;
 use crate::accounts::staff::StaffMember;
 use crate::activities::StoredHead;
-use crate::limits::check_text;
 use crate::mutation::{Attempt, AttemptOutcome};
-use crate::{Caller, Context, ServiceError, audit, refusals};
-
-const THRESHOLDS_CHARS_MAX: usize = 1_000;
+use crate::{Caller, Context, PromotionSettings, ServiceError, audit, refusals};
 
 refusals! {
     PromotionError {
@@ -45,7 +44,8 @@ pub struct NewPromotion {
     pub fanout_enabled: bool,
     /// A manual promotion is final; with any other reason, the rule may change it later.
     pub reason: PromotionReason,
-    /// For the record only.
+    /// The thresholds that the rule follows for this subject, instead of those of the settings:
+    /// `followers`, `followersMax` and `activitiesPerDay`. Without them, it follows the settings.
     pub thresholds: Option<Json>,
 }
 
@@ -61,15 +61,6 @@ struct PromotionAuditDetail {
     reason: PromotionReason,
     #[serde(skip_serializing_if = "Option::is_none")]
     thresholds: Option<serde_json::Value>,
-}
-
-/// The thresholds of the rule, stored with its decisions.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PromotionThresholds {
-    followers: u64,
-    followers_max: u64,
-    activities_per_day: u64,
 }
 
 enum PromotionSubject {
@@ -116,8 +107,8 @@ impl Promotions {
     ) -> Result<Promotion, PromotionError> {
         let mutation = self.context.mutation(caller).await?;
         let staff = mutation.staff(Permission::SetPromotion)?;
-        let thresholds = input.thresholds.as_ref().map(Json::as_str).unwrap_or_default();
-        check_text("thresholds", thresholds, THRESHOLDS_CHARS_MAX)?;
+        let settings = &self.context.settings().feed.promotion;
+        check_overrides(input.thresholds.as_ref(), settings)?;
         mutation
             .once("setPromotion", input, request)?
             .replay(async |outcome: PromotionOutcome| {
@@ -156,28 +147,30 @@ impl Promotions {
         )
         .await?;
         let stats = ActorStats { followers, today: head.promoted(false).window_count, ended_day };
-        let settings = &self.context.settings().feed.promotion;
+        let settings = thresholds_for(before.as_ref(), &self.context.settings().feed.promotion);
         let current = before.as_ref().map(|before| (before.fanout_enabled, before.reason));
-        let Some((fanout_enabled, reason)) = apply_rule(settings, current, stats) else {
+        let Some((fanout_enabled, reason)) = apply_rule(&settings, current, stats) else {
             return Ok(Vec::new());
         };
-        let thresholds = Json::encode(&PromotionThresholds {
-            followers: settings.followers_min,
-            followers_max: settings.followers_max,
-            activities_per_day: settings.per_day_min,
-        });
-        let thresholds =
-            thresholds.map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
-        let input = NewPromotion {
-            subject_id: subject.clone(),
-            fanout_enabled,
-            reason,
-            thresholds: Some(thresholds),
-        };
-        let after = self.new_promotion(&found, &input, before.as_ref());
+        let thresholds = Some(record_of(&settings)?);
+        let subject_id = subject.clone();
+        let input = NewPromotion { subject_id, fanout_enabled, reason, thresholds };
+        let overrides = before.as_ref().and_then(|before| before.overrides.clone());
+        let after = self.new_promotion(&found, &input, overrides, before.as_ref());
         let mut writes = promotion_writes(&head, before.as_ref(), &after);
         writes.push(found.check().into());
         Ok(writes)
+    }
+
+    /// Returns the thresholds that the rule follows for each of these subjects.
+    pub async fn thresholds(
+        &self,
+        subjects: &[ActorId],
+    ) -> Result<Vec<PromotionSettings>, PromotionError> {
+        let promotions = self.context.core().promotions(subjects).strong().get().await?;
+        let settings = &self.context.settings().feed.promotion;
+        let each = promotions.iter().map(|found| thresholds_for(found.as_ref(), settings));
+        Ok(each.collect())
     }
 
     /// By a staff member, or by the operator if `None`.
@@ -192,15 +185,18 @@ impl Promotions {
         let (head, before) =
             try_join(StoredHead::of(&self.context, subject), self.promotion(subject)).await?;
         let outcome = PromotionOutcome { subject: subject.clone() };
+        // The operator decides without thresholds, and leaves those that an admin has set.
+        let kept = before.as_ref().and_then(|before| before.overrides.clone());
+        let overrides = if staff.is_some() { input.thresholds.clone() } else { kept };
         if let Some(before) = &before
-            && (before.fanout_enabled, before.reason, &before.thresholds)
-                == (input.fanout_enabled, input.reason, &input.thresholds)
+            && (before.fanout_enabled, before.reason) == (input.fanout_enabled, input.reason)
+            && (&before.thresholds, &before.overrides) == (&input.thresholds, &overrides)
         {
             return attempt.unchanged(outcome, before.clone()).await;
         }
         let caller = staff.map(|(caller, _)| caller);
         let entry = self.audit_entry(caller, input)?;
-        let after = self.new_promotion(&found, input, before.as_ref());
+        let after = self.new_promotion(&found, input, overrides, before.as_ref());
         attempt
             .commit()
             .with_all("promotion", promotion_writes(&head, before.as_ref(), &after))
@@ -234,6 +230,7 @@ impl Promotions {
         &self,
         subject: &PromotionSubject,
         input: &NewPromotion,
+        overrides: Option<Json>,
         before: Option<&Promotion>,
     ) -> Promotion {
         let (user_id, group_id) = match subject {
@@ -247,6 +244,7 @@ impl Promotions {
             fanout_enabled: input.fanout_enabled,
             reason: input.reason,
             thresholds: input.thresholds.clone(),
+            overrides,
             watermark: before.and_then(|before| before.watermark),
             watermark_since: before.and_then(|before| before.watermark_since),
             updated_at: self.context.now(),
@@ -295,12 +293,15 @@ fn promotion_writes(
         None => after.create().into(),
         Some(before) => {
             let as_read = Promotion::FANOUT_ENABLED.is(&before.fanout_enabled);
-            let as_read = as_read.and(Promotion::REASON.is(&before.reason));
+            let as_read = as_read
+                .and(Promotion::REASON.is(&before.reason))
+                .and(Promotion::OVERRIDES.is(&before.overrides));
             let patch = after.key().patch();
             let patch = patch
                 .set(Promotion::FANOUT_ENABLED, &after.fanout_enabled)
                 .set(Promotion::REASON, &after.reason)
                 .set(Promotion::THRESHOLDS, &after.thresholds)
+                .set(Promotion::OVERRIDES, &after.overrides)
                 .set(Promotion::UPDATED_AT, &after.updated_at);
             patch.when(as_read).into()
         }

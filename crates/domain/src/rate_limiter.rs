@@ -24,6 +24,7 @@ const KEYS_FEW: usize = 1_000;
 pub(crate) struct RateLimiter {
     clock: Arc<dyn Clock>,
     writes: Vec<WriteRate>,
+    top_feeds: TokenBuckets<UserId>,
     sign_ups: TokenBuckets<IpAddr>,
 }
 
@@ -51,9 +52,12 @@ impl WriteRate {
 impl RateLimiter {
     pub(crate) fn new(clock: Arc<dyn Clock>, settings: &Settings) -> Self {
         let RateSettings { sign_ups_burst, sign_ups_per_hour, .. } = settings.rates;
+        let RateSettings { top_feeds_burst, top_feeds_per_hour, .. } = settings.rates;
+        let top_feeds = BucketRate::new(top_feeds_burst, top_feeds_per_hour, HOUR_US);
         let sign_ups = BucketRate::new(sign_ups_burst, sign_ups_per_hour, HOUR_US);
         let writes = Tier::ALL.iter().map(|tier| WriteRate::of(&settings.limits_of(*tier)));
-        Self { clock, writes: writes.collect(), sign_ups: TokenBuckets::new(sign_ups) }
+        let (writes, top_feeds) = (writes.collect(), TokenBuckets::new(top_feeds));
+        Self { clock, writes, top_feeds, sign_ups: TokenBuckets::new(sign_ups) }
     }
 
     /// Refuses a user who has written too much, before their tier is known: nothing needs to be read for
@@ -71,6 +75,14 @@ impl RateLimiter {
         let mut of_tier = self.writes.iter().filter(|rate| rate.tier == tier);
         of_tier.try_for_each(|rate| {
             rate.buckets.take(user, now_us).map_err(|empty| rate.refusal(empty))
+        })
+    }
+
+    /// Counts the order of a feed that is stored for a user, or refuses it.
+    pub(crate) fn top_feed(&self, user: &UserId) -> Result<(), ServiceError> {
+        let taken = self.top_feeds.take(user, self.now_us());
+        taken.map_err(|EmptyBucket { retry_after_seconds }| ServiceError::RateLimited {
+            retry_after_seconds,
         })
     }
 

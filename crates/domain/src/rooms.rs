@@ -7,6 +7,7 @@ mod input;
 mod membership;
 mod reads;
 mod unread;
+mod update;
 mod writes;
 
 use roundtable_domain_macros::boxed;
@@ -37,6 +38,7 @@ refusals! {
         NoSuchGroup: NotFound = "there is no such group",
         NoSuchMessage: NotFound = "there is no such message",
         NotAMember: Forbidden = "only members can be in this group's room",
+        NotGroupStaff: Forbidden = "only the group's owner and admins can change its room",
         Yourself: BadRequest = "you cannot open a room with yourself",
     }
 }
@@ -127,7 +129,8 @@ impl Rooms {
             return attempt.unchanged(outcome, id).await;
         }
         let now = self.context.now();
-        let room = Room { id, scope: RoomScope::Dm, group_id: None, created_at: now };
+        let (scope, group_id, message_timeline) = (RoomScope::Dm, None, None);
+        let room = Room { id, scope, group_id, message_timeline, created_at: now };
         attempt
             .commit()
             .with("person", active_account_check(me))

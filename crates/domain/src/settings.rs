@@ -1,11 +1,13 @@
 //! Settings of an installation. Everything has a default; a file may override any of it.
 
+mod feed_verbs;
 mod media;
 mod tiers;
 
 use roundtable_model::{Core, LoginAttempts, Ops, QuestDifficulty, Secret, Shards};
 use serde::{Deserialize, Deserializer};
 
+pub use self::feed_verbs::FeedVerbs;
 pub use self::media::{MediaSettings, S3Settings};
 pub use self::tiers::{TierLimits, TierOverrides, TierSettings};
 
@@ -161,11 +163,12 @@ pub struct ShardSettings {
     pub followers_per_shard: u64,
 }
 
-/// Settings of home feeds. None of them changes what feeds show.
+/// Settings of home feeds. None but `verbs` changes what feeds show.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FeedSettings {
     pub policy: FeedPolicy,
+    pub verbs: FeedVerbs,
     pub promotion: PromotionSettings,
     /// Copies stored in one feed.
     pub cap: usize,
@@ -178,6 +181,8 @@ pub struct FeedSettings {
     /// Activities of all actors that a page passes in the order of time, in one step, before it reads
     /// single actors.
     pub walk_max: usize,
+    /// Hours that a feed in the order of rank reaches back.
+    pub top_hours: u32,
     pub memory: FeedMemorySettings,
 }
 
@@ -251,6 +256,9 @@ impl TryFrom<u16> for ShardCount {
 pub struct RateSettings {
     pub writes_burst: u32,
     pub writes_per_minute: u32,
+    /// First pages of feeds in the order of rank: each stores its order.
+    pub top_feeds_burst: u32,
+    pub top_feeds_per_hour: u32,
     pub sign_ups_burst: u32,
     pub sign_ups_per_hour: u32,
 }
@@ -340,12 +348,14 @@ impl Default for FeedSettings {
     fn default() -> Self {
         Self {
             policy: FeedPolicy::default(),
+            verbs: FeedVerbs::default(),
             promotion: PromotionSettings::default(),
             cap: 800,
             trim_one_in: 200,
             ttl_days: 45,
             margin_ms: 60_000,
             walk_max: 20_000,
+            top_hours: 48,
             memory: FeedMemorySettings::default(),
         }
     }
@@ -385,6 +395,8 @@ impl Default for RateSettings {
         Self {
             writes_burst: 200,
             writes_per_minute: 600,
+            top_feeds_burst: 30,
+            top_feeds_per_hour: 120,
             sign_ups_burst: 20,
             sign_ups_per_hour: 60,
         }

@@ -2,7 +2,7 @@
 //! covers all users; meant to be called rarely.
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Activity, Post, User};
+use roundtable_model::entities::{Activity, Post, ProfileActivity, User};
 use roundtable_model::table::{Path, Scan, ValueRef};
 use roundtable_model::{Entity, TYPE, UserStatus};
 
@@ -50,7 +50,9 @@ impl Statistics {
                 let is_deleted_post = item.get("isDeleted") == Some(ValueRef::Bool(true));
                 totals.users += u64::from(kind == User::SHAPE.name && !is_deleted_user);
                 totals.posts += u64::from(kind == Post::SHAPE.name && !is_deleted_post);
-                totals.activities += u64::from(kind == Activity::SHAPE.name);
+                let is_activity =
+                    [Activity::SHAPE.name, ProfileActivity::SHAPE.name].contains(&kind);
+                totals.activities += u64::from(is_activity);
             }
             after = page.next;
             if after.is_none() {

@@ -13,12 +13,8 @@ use roundtable_model::{EntityKind, TimelineEntry, UserId};
 
 use self::visible::TimelineViewer;
 use crate::goals::may_see;
+use crate::pages::fill_merged_page;
 use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
-
-/// Entries read for one page. A viewer who may see almost nothing must not read a whole timeline:
-/// at this limit the page ends, full or not.
-const SCANNED_ENTRIES_MAX: usize = 2_000;
-const READ_ENTRIES_MAX: usize = 100;
 
 /// The kinds visible to viewers who may see the profile.
 const PUBLIC_KINDS: [EntityKind; 6] = [
@@ -68,30 +64,15 @@ impl Timelines {
         let mut kinds = self.kinds(viewer.zip(me.as_ref()), user).await?;
         kinds.retain(|one| kind.is_none_or(|kind| kind == *one));
         let timeline_viewer = TimelineViewer { context: &self.context, viewer, user };
-        let wanted = page.size()?;
-        let (mut items, mut after) = (Vec::with_capacity(wanted), page.after.clone());
-        // One more than a page, to know whether another page follows.
-        let (mut read_limit, mut scanned) = ((wanted + 1).min(READ_ENTRIES_MAX), 0);
-        loop {
-            let timeline = self.context.core().entity_timeline(user, &kinds).order(order);
-            let found = timeline.limit(read_limit).after(after.take()).page().await?;
-            scanned += found.entries.len();
-            let (entries, cursors): (Vec<_>, Vec<_>) = found.entries.into_iter().unzip();
-            for (visible, cursor) in
-                timeline_viewer.visible(entries).await?.into_iter().zip(cursors)
-            {
-                items.extend(visible.map(|entry| (entry, cursor)));
-            }
-            if items.len() > wanted {
-                items.truncate(wanted);
-                let next = items.last().map(|(_, cursor)| cursor.clone());
-                return Ok(Page { items, next });
-            }
-            if found.next.is_none() || scanned >= SCANNED_ENTRIES_MAX {
-                return Ok(Page { items, next: found.next });
-            }
-            (after, read_limit) = (found.next, READ_ENTRIES_MAX);
-        }
+        fill_merged_page(
+            page,
+            async |limit, after| {
+                let timeline = self.context.core().entity_timeline(user, &kinds).order(order);
+                timeline.limit(limit).after(after).page().await
+            },
+            async |entries| Ok(timeline_viewer.visible(entries).await?),
+        )
+        .await
     }
 
     /// Returns the viewer's account if it is active; otherwise the viewer counts as anonymous.

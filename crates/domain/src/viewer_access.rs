@@ -345,6 +345,11 @@ impl ViewerAccess {
                 || self.roles.moderates())
     }
 
+    /// Returns whether the viewer may see a user's goals: their own, and admins all.
+    pub(crate) fn can_see_goals_of(&self, id: &UserId) -> bool {
+        self.is_me(id) || self.roles.admin
+    }
+
     fn is_me(&self, id: &UserId) -> bool {
         self.viewer.as_ref() == Some(id)
     }

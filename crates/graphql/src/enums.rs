@@ -24,6 +24,7 @@ impl ModelSortDirection {
 
 enums!(
     ModelSortDirection,
+    roundtable_domain::FeedOrder,
     roundtable_domain::FeedSource,
     roundtable_model::ActivityVerb,
     roundtable_model::ActorType,

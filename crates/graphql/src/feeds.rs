@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{FeedError, ResumePoint};
+use roundtable_domain::{FeedError, FeedOrder, ResumePoint, feed_rank};
 use roundtable_execution::{FieldError, SharedValue};
 use roundtable_graphql_macros::{fields, object};
 use roundtable_interface::ApiError;
@@ -86,21 +86,8 @@ impl FeedEntry {
     }
 
     fn rank(&self, score: &Score, context: &RequestContext) -> f64 {
-        rank(score.0, self.0.activity.created_at, context.services().context.now())
+        feed_rank(score.0, self.0.activity.created_at, context.services().context.now())
     }
-}
-
-/// Hours added to every age, so that an entry of a few minutes does not rank many times above one of an
-/// hour.
-const FRESH_HOURS: f64 = 2.0;
-/// The exponent of aging: after a day, an entry has a tenth of the rank that it has after some hours.
-const GRAVITY: f64 = 1.5;
-
-/// Returns the rank of an entry. Entries without engagement still differ by age.
-#[expect(clippy::cast_precision_loss, reason = "only ages of millennia lose precision")]
-fn rank(score: f64, created: Time, now: Time) -> f64 {
-    let hours = now.ms().saturating_sub(created.ms()) as f64 / 3_600_000.0;
-    (score + 1.0) / (hours + FRESH_HOURS).powf(GRAVITY)
 }
 
 pub(crate) struct FeedQueries;
@@ -109,17 +96,27 @@ pub(crate) struct FeedQueries;
 impl FeedQueries {
     async fn get_feed(
         context: &RequestContext,
+        order: Option<FeedOrder>,
         paging: PageArguments,
     ) -> Result<Connection<FeedEntry>, ApiError> {
         let (caller, feeds) = (context.caller()?, &context.services().feeds);
+        let order = order.unwrap_or_default();
+        // A cursor of one order is none of the other.
+        let list = match order {
+            FeedOrder::Latest => "home feed",
+            FeedOrder::Top => "home feed by rank",
+        };
         let read = async |page: &_| {
-            let entries = feeds.home(caller, page).await?;
+            let entries = match order {
+                FeedOrder::Latest => feeds.home(caller, page).await?,
+                FeedOrder::Top => feeds.top(caller, page).await?,
+            };
             let people = entries.items.iter().flat_map(|(entry, _)| &entry.people);
             let people = people.map(|user| (user.id.clone(), Arc::clone(user).into()));
             context.users.add(people).await;
             Ok::<_, FeedError>(entries)
         };
-        paging.read(context, "home feed", read).await
+        paging.read(context, list, read).await
     }
 }
 
@@ -133,18 +130,5 @@ impl FeedSubscriptions {
     ) -> Result<EventStream<FeedEntry>, ApiError> {
         let live = context.services().feeds.live(context.caller()?, after.as_ref()).await?;
         Ok(event_stream(live, |entry| Some(entry.into())))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rank_falls_with_age_and_rises_with_engagement() {
-        let at = |hours: u64| Time::from_ms(hours * 3_600_000);
-        assert!(rank(5.0, at(9), at(10)) > rank(5.0, at(1), at(10)));
-        assert!(rank(6.0, at(9), at(10)) > rank(5.0, at(9), at(10)));
-        assert!(rank(0.0, at(11), at(10)).is_finite(), "clocks differ");
     }
 }

@@ -74,6 +74,10 @@ impl Room {
         Connection::empty_if_hidden(list_members(context, &self.0.room.id, paging).await)
     }
 
+    fn message_timeline(&self) -> bool {
+        self.0.room.lists_messages()
+    }
+
     fn unread_count(&self) -> u64 {
         self.0.unread_count
     }
@@ -183,6 +187,16 @@ impl RoomMutations {
     ) -> Result<Room, ApiError> {
         let (rooms, caller) = (context.services().rooms(), context.caller()?);
         Ok(rooms.create(caller, &input, request_id.as_ref()).await?.into())
+    }
+
+    async fn update_room(
+        context: &RequestContext,
+        room_id: RoomId,
+        message_timeline: bool,
+        request_id: Option<RequestId>,
+    ) -> Result<Room, ApiError> {
+        let (rooms, caller) = (context.services().rooms(), context.caller()?);
+        Ok(rooms.update(caller, &room_id, message_timeline, request_id.as_ref()).await?.into())
     }
 
     async fn send_message(

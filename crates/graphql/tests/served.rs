@@ -93,6 +93,7 @@ feeds.at                               Query.node
 feeds.home                             Query.getFeed
 feeds.live                             Subscription.onFeedEntry
 feeds.next                             =feeds.live
+feeds.top                              Query.getFeed
 follows.accept                         Mutation.acceptFollower
 follows.activity_of                    Query.listFollowActivity
 follows.among                          Query.node
@@ -205,6 +206,7 @@ promotions.promotions                  Query.getPromotion
 promotions.rule_writes                 streams
 promotions.set                         Mutation.setPromotion
 promotions.set_as_operator             server
+promotions.thresholds                  streams
 quests.cancel                          Mutation.cancelQuest
 quests.clear                           streams
 quests.create                          Mutation.createQuest
@@ -222,6 +224,7 @@ rooms.members                          Room.members
 rooms.mine                             Query.listMyRooms
 rooms.room                             =rooms.rooms
 rooms.rooms                            Query.getRoom
+rooms.update                           Mutation.updateRoom
 shares.share                           Mutation.sharePost
 shares.unshare                         Mutation.unsharePost
 statistics.totals                      Query.stats

@@ -1,18 +1,20 @@
 //! Reads composed of several access patterns.
 
+mod activities;
 mod assists;
 mod merged;
 mod timeline;
 
+pub use activities::{ActivityTimeline, ActivityTimelinePage};
 pub use assists::{AssistEntry, Assists};
 pub use merged::{MergedListing, MergedPage};
 pub use timeline::{EntityTimeline, TimelineEntry, TimelinePage};
 
 use futures::future::try_join;
-use roundtable_table::Order;
+use roundtable_table::{Key, Order};
 
-use crate::entities::{Comment, Post, PostCounter, PostSummary, User};
-use crate::{Core, EntityKind, EntityPage, Handle, PostId, Result, UserId};
+use crate::entities::{Activity, Comment, Post, PostCounter, PostSummary, User};
+use crate::{ActorId, Core, EntityKind, EntityPage, Handle, PostId, Result, Time, UserId};
 
 /// A post in a list, with its counter.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +56,16 @@ impl Core {
     /// Lists a user's entities of these kinds, newest first.
     pub fn entity_timeline(&self, user: &UserId, kinds: &[EntityKind]) -> EntityTimeline<'_> {
         timeline::of(self, user, kinds)
+    }
+
+    /// Lists the activities of a user or in a group, newest first.
+    pub fn activity_timeline(&self, home: &ActorId) -> ActivityTimeline<'_> {
+        activities::of(self, home)
+    }
+
+    /// Returns the activities of a user or in a group at one moment, with their keys.
+    pub async fn activities_at(&self, home: &ActorId, at: Time) -> Result<Vec<(Activity, Key)>> {
+        activities::at(self, home, at).await
     }
 
     /// Lists the requests for help of a user, as author or helper, newest first.

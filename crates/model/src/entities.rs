@@ -19,7 +19,9 @@ mod quests;
 mod reactions;
 
 pub use accounts::{ApiKey, Credential, Device, Idempotency, Identity, Invitation, Session};
-pub use activities::{Activity, ActorHead, FeedHorizon, FeedItem, Interval, ObjectRef, Promotion};
+pub use activities::{
+    Activity, ActorHead, FeedHorizon, FeedItem, Interval, ObjectRef, ProfileActivity, Promotion,
+};
 pub use assistance::{AssistHelper, AssistMsg, AssistThread};
 pub use chat::{Message, Room, RoomHead, RoomMember};
 pub use follows::{Block, Follow, Mute};
@@ -29,7 +31,9 @@ pub use media::{Holder, Media, Upload};
 pub use moderation::{Audit, ModerationCase, Report};
 pub use notifications::Notification;
 pub use offers::{Company, Offer, TagRef};
-pub use ops::{Checkpoint, DeadLetter, Job, LoginAttempt, SealedKey, Webhook};
+pub use ops::{
+    Checkpoint, DeadLetter, FeedRanking, Job, LoginAttempt, RankedActivity, SealedKey, Webhook,
+};
 pub use people::{EmailLock, HandleLock, NickLock, User, UserCounter};
 pub use posts::{Post, PostCounter, PostSummary};
 pub use quests::{Quest, QuestStep, XpEntry};

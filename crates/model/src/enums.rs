@@ -126,8 +126,9 @@ text_enums! {
     CountScope { Any = "any", Linked = "linked" }
     /// The action of an activity.
     ActivityVerb {
-        Post = "post", Comment = "comment", GoalUpdate = "goal_update", Like = "like",
-        Follow = "follow", Join = "join", QuestUpdate = "quest_update", Share = "share",
+        Post = "post", Comment = "comment", GoalUpdate = "goal_update", GoalEdit = "goal_edit",
+        Like = "like", Follow = "follow", Join = "join", QuestUpdate = "quest_update",
+        Share = "share",
     }
     /// The kind of an activity's object.
     ObjectType {

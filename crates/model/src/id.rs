@@ -13,8 +13,8 @@ use ulid::{ULID_LEN, Ulid};
 pub use self::generator::IdGenerator;
 pub use self::typed::{
     ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompanyId, DeviceId, GoalId,
-    GroupId, JobId, MessageId, MilestoneId, NotificationId, OfferId, PostId, QuestId, RoomId,
-    SessionId, SubjectId, TaskId, ThreadId, UserId, WebhookId,
+    GroupId, JobId, MessageId, MilestoneId, NotificationId, OfferId, PostId, QuestId, RankingId,
+    RoomId, SessionId, SubjectId, TaskId, ThreadId, UserId, WebhookId,
 };
 use crate::attribute::{InvalidValue, TextValue, text_like};
 use crate::part::KeyPart;

@@ -40,8 +40,8 @@ pub use roundtable_table as table;
 
 pub use attribute::*;
 pub use composites::{
-    AssistEntry, Assists, EntityTimeline, MergedListing, MergedPage, PostStats, TimelineEntry,
-    TimelinePage,
+    ActivityTimeline, ActivityTimelinePage, AssistEntry, Assists, EntityTimeline, MergedListing,
+    MergedPage, PostStats, TimelineEntry, TimelinePage,
 };
 pub use cursor::{Cursor, PackingScope};
 pub use entity::{Entity, EntityKey, Fields, FromItem, IndexKeys, ItemReader, TYPE};

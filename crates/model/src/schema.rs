@@ -11,18 +11,18 @@
 use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
     Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device, EmailLock,
-    FeedHorizon, FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency,
-    Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase, Mute,
-    NickLock, Notification, Offer, Post, PostCounter, PostSummary, Promotion, Quest, QuestStep,
-    Report, Room, RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User,
-    UserCounter, Webhook, XpEntry,
+    FeedHorizon, FeedItem, FeedRanking, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock,
+    Idempotency, Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase,
+    Mute, NickLock, Notification, Offer, Post, PostCounter, PostSummary, ProfileActivity,
+    Promotion, Quest, QuestStep, Report, Room, RoomHead, RoomMember, SealedKey, Session, Share,
+    TagRef, Task, Upload, User, UserCounter, Webhook, XpEntry,
 };
 use crate::shape::TableShape;
 use crate::{
     ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompactDay, CompanyId, Days,
     DeviceId, Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, IssuerName,
     IssuerSubject, JobId, LoginKey, LoginName, MediaKey, MessageId, MilestoneId, ModerationStatus,
-    Nickname, NotificationId, OfferId, PostId, ProcessorName, Purpose, QuestId, Queue,
+    Nickname, NotificationId, OfferId, PostId, ProcessorName, Purpose, QuestId, Queue, RankingId,
     RequestCaller, RequestId, RoomId, SessionId, Shard, Shards, StreamShard, SubjectId, Tag,
     TaskId, ThreadId, Time, UserCount, UserId, WebhookId, single_table,
 };
@@ -134,6 +134,10 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     Activity(home(actor_id, group_id): ActorId, created_at: Time, activity_id: ActivityId) of (home) {
         main                    => "ACTIVITY#{home}",                   "TS#{created_at}#{activity_id}";
     }
+    /// An activity that lists of its actor or group show, but no home feed.
+    ProfileActivity(home(actor_id, group_id): ActorId, created_at: Time, activity_id: ActivityId) of (home) {
+        main                    => "PROFILE_ACTIVITY#{home}",           "TS#{created_at}#{activity_id}";
+    }
     /// The newest activity of an actor, and the intervals in which its activities are fanned out.
     ActorHead(actor_id: ActorId) of (actor_id) {
         main                    => "ACTIVITY#{actor_id}",               "HEAD";
@@ -165,6 +169,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     Message(room_id: RoomId, created_at: Time, id: MessageId) + (user_id, listed) of (room_id, user_id) {
         main                    => "ROOM#{room_id}",                    "MSG#{created_at}#{id}";
         gsi1 if in_timeline(listed) => "USER#{user_id}",                "ENTITY#Message#{created_at}#{id}";
+        gsi1 else               => "USER#{user_id}",                    "MESSAGE#{created_at}#{id}";
     }
     /// A request for help.
     AssistThread(thread_id: ThreadId) + (user_id, created_at) of (user_id) {
@@ -337,6 +342,8 @@ access_patterns {
     activities(actors: [ActorId], at: Span<Time>) => main, "ACTIVITY#{actors}", within "TS#{at}", desc, page 50 -> Activity;
     activities_of(actor: ActorId, at: Span<Time>) => main, "ACTIVITY#{actor}", within "TS#{at}", desc, page 50 -> Activity;
     activity(home: ActorId, at: Time, id: ActivityId) => main, "ACTIVITY#{home}", "TS#{at}#{id}", strong -> Activity;
+    profile_activities_of(actor: ActorId, at: Span<Time>) => main, "PROFILE_ACTIVITY#{actor}", within "TS#{at}", desc, page 50 -> ProfileActivity;
+    profile_activity(home: ActorId, at: Time, id: ActivityId) => main, "PROFILE_ACTIVITY#{home}", "TS#{at}#{id}", strong -> ProfileActivity;
     actor_heads(actors: [ActorId])               => main, "ACTIVITY#{actors}", "HEAD" -> ActorHead;
     feed_items(reader: UserId, at: Span<Time>)   => main, "FEED#{reader}", within "TS#{at}", desc, page 50 -> FeedItem;
     /// The oldest time of `feed_items`.
@@ -351,6 +358,8 @@ access_patterns {
     messages(room: RoomId, at: Span<Time>)       => main, "ROOM#{room}", within "MSG#{at}", desc, strong, page 50 -> Message;
     rooms_of(user: UserId)                       => gsi1, "USER#{user}", begins "ENTITY#Room#", desc -> RoomMember;
     messages_by(user: UserId)                    => gsi1, "USER#{user}", begins "ENTITY#Message#", desc -> Message;
+    /// The messages of a user that no timeline lists; they are removed with the account.
+    unlisted_messages_by(user: UserId)           => gsi1, "USER#{user}", begins "MESSAGE#", desc -> Message;
     assist_thread(id: ThreadId)                  => main, "ASSIST#{id}", "THREAD", strong -> AssistThread;
     assist_threads(ids: [ThreadId])              => main, "ASSIST#{ids}", "THREAD", strong -> AssistThread;
     assist_helpers(thread: ThreadId)             => main, "ASSIST#{thread}", begins "HELPER#", asc, strong -> AssistHelper;
@@ -417,6 +426,8 @@ together {
     /// A user's entities of all kinds, by time.
     entity_timeline    = user_card + recent_following + groups_of + goal_timeline + tasks_by_due + milestone_timeline
                        + quests + posts_by + comments_by + likes_by + messages_by;
+    /// The activities of a user or in a group, those that enter home feeds and the others, by time.
+    activity_timeline  = activities_of + profile_activities_of;
     /// The requests for help of a user, as author or helper, by time.
     assists            = assists_of + helping;
 }
@@ -430,6 +441,7 @@ accepted {
     hot RoomHead.main, RoomMember.main, Message.main, AssistMsg.main => "A readable conversation is far slower, and its order requires one partition.";
     hot AssistHelper.main => "A few, written once, with their thread.";
     hot Activity.main, ActorHead.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
+    hot ProfileActivity.main => "What users do by hand, such as commenting; a group's comments are far fewer than a partition takes.";
     hot Follow.gsi1 => "Followers have shards. Requests wait for one user to answer them, never a thousand a second.";
     hot Block.gsi1 => "A thousand users blocking the same user in one second are not expected.";
     hot Audit.gsi2 => "A decision is made by hand, and few are made about one user or object.";
@@ -440,6 +452,7 @@ accepted {
     unbounded ApiKey.main => "Created by hand by one user, and limited by the accounts service.";
     unbounded Invitation.gsi1 => "Created by hand by one user; those of users without a staff role are limited by the accounts service.";
     unbounded Upload.main => "Uploads that do not arrive or are not attached expire, and their bytes have a quota; only `verify` lists them.";
+    unbounded ProfileActivity.main => "Read from the newest end; an activity is deleted with what it is about.";
     unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
     unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can have a ttl.";
     unbounded TagRef.main => "Deleted with its object, and a popular tag has shards.";
@@ -463,7 +476,6 @@ accepted {
     unowned TagRef.main => "Removed with the tagged object, whose tags lead to it.";
     unowned Audit.main => "The audit log is kept.";
     partial-owner Follow.gsi1 => "The account purge removes follows itself: followers in all shards, and requests.";
-    partial-owner Message.gsi1 => "Every message is sent as listed.";
     undeclared-owner Audit.main => "The audit log is kept, and carries only the actor's id, which leads to no profile once the account is gone.";
     undeclared-owner Task.main => "It goes with its goal, which belongs to the user.";
     undeclared-owner Milestone.main => "The purge of its goal lists it under the user.";
@@ -503,6 +515,10 @@ table Ops "gg_ops" {
     }
     /// An endpoint that receives events.
     Webhook(id: WebhookId)        { main => "WEBHOOKS",                 "WEBHOOK#{id}"; }
+    /// A reader's feed in the order of rank, while the reader pages through it.
+    FeedRanking(user_id: UserId, id: RankingId) {
+        main                    => "FEED_RANKING#{user_id}",            "{id}";
+    }
     /// A signing or cursor key that all processes share.
     SealedKey(purpose: Purpose, created_at: Time, id: SubjectId) {
         main                    => "KEY#{purpose}",                     "{created_at}#{id}";
@@ -517,12 +533,16 @@ access_patterns {
     dead_letters(queue: Queue)                   => main, "DLQ#{queue}", all, asc, strong -> DeadLetter;
     webhook(id: WebhookId)                       => main, "WEBHOOKS", "WEBHOOK#{id}", strong -> Webhook;
     webhooks()                                   => main, "WEBHOOKS", begins "WEBHOOK#", asc, strong -> Webhook;
+    feed_ranking(user: UserId, id: RankingId)        => main, "FEED_RANKING#{user}", "{id}", strong -> FeedRanking;
     sealed_keys(purpose: Purpose)                => main, "KEY#{purpose}", all, desc, strong -> SealedKey;
 }
 accepted {
+    unowned FeedRanking.main => "It expires within the hour, and holds ids only.";
+    undeclared-owner FeedRanking.main => "It expires within the hour, and holds ids only.";
     unowned Checkpoint.main, Job.main, DeadLetter.main, Webhook.main, SealedKey.main => "They belong to the installation.";
     hot Checkpoint.main => "One write for each batch of changes and shard of the stream.";
     hot Job.main => "The key ends in a shard, and shards can be added; a job is a page of work, not a single write.";
+    hot FeedRanking.main => "One for each first page of one reader, limited to some an hour.";
     hot DeadLetter.main => "Only work that failed after all its retries.";
     hot Webhook.main, SealedKey.main => "A handful, changed by hand or once in months.";
     unbounded Checkpoint.main => "Checkpoints of shards that have left the stream are deleted.";

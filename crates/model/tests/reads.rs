@@ -484,6 +484,9 @@ async fn composites_read_the_patterns_of_the_schema() {
             "entity_timeline" => {
                 core.entity_timeline(&user, EntityKind::ALL).page().await.unwrap();
             }
+            "activity_timeline" => {
+                core.activity_timeline(&ActorId::from(&user)).page().await.unwrap();
+            }
             "assists" => {
                 core.assists(&user).page().await.unwrap();
             }

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use data_encoding::HEXLOWER;
 use roundtable_domain::limits::{MUTATION_TIME_MAX, UPLOAD_GRACE};
 use roundtable_domain::{Context, MediaStore, MediaStoreError};
-use roundtable_model::entities::{Activity, Holder, Job, Post, Upload, User};
+use roundtable_model::entities::{Activity, Holder, Job, Post, ProfileActivity, Upload, User};
 use roundtable_model::{Entity, JobId, MediaKey, ProcessorName, Queue, Time, UploadState, UserId};
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,15 @@ impl Processor for UnusedFileDetector {
     }
 
     fn entity_types(&self) -> &'static [&'static str] {
-        const { &[Upload::SHAPE.name, Post::SHAPE.name, Activity::SHAPE.name, User::SHAPE.name] }
+        const {
+            &[
+                Upload::SHAPE.name,
+                Post::SHAPE.name,
+                Activity::SHAPE.name,
+                ProfileActivity::SHAPE.name,
+                User::SHAPE.name,
+            ]
+        }
     }
 
     /// Deleted entities stay deleted.

@@ -1,12 +1,13 @@
 //! Promotes and demotes users and groups by their followers and activity (R36). A decision follows
 //! from the current state, so changes may be delivered again, late, or in any order; they only
-//! identify candidates.
+//! identify candidates. An admin may have set thresholds for one of them, which are read
+//! with each batch.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use roundtable_domain::{Context, Promotions};
-use roundtable_model::entities::{ActorHead, GroupCounter, UserCounter};
+use roundtable_domain::{Context, PromotionSettings, Promotions};
+use roundtable_model::entities::{ActorHead, GroupCounter, Promotion, UserCounter};
 use roundtable_model::table::Change;
 use roundtable_model::{ActorId, Entity, ProcessorName, Shard, UserCount};
 
@@ -20,11 +21,14 @@ pub struct PromotionUpdater {
     promotions: Promotions,
 }
 
-/// A user or group that may have to be promoted or demoted.
-struct PromotionCandidate {
-    subject: ActorId,
-    /// The number of activities in the day that has just ended for them.
-    ended_day: Option<u64>,
+/// A change of what the rule depends on.
+enum ActorUpdate {
+    /// The number of followers or members before and after; of users with several shards, that in one.
+    Readers { is_extra_shard: bool, before: u64, now: u64 },
+    /// The number of activities of the day so far, and of the day that has just ended.
+    Activity { is_promoted: bool, today: u64, ended_day: Option<u64> },
+    /// The thresholds themselves.
+    Thresholds,
 }
 
 impl PromotionUpdater {
@@ -33,52 +37,68 @@ impl PromotionUpdater {
     pub fn new(context: Context) -> Self {
         Self { promotions: Promotions::new(context.clone()), context }
     }
+}
 
-    /// Returns the candidate of a change. Most changes have none.
-    fn candidate(&self, change: &Change) -> Result<Option<PromotionCandidate>> {
+impl ActorUpdate {
+    /// Returns what a change means to the rule, and for which user or group.
+    fn of(change: &Change) -> Result<Option<(ActorId, Self)>> {
         let kind = entity_type(change).unwrap_or_default();
         if kind == ActorHead::SHAPE.name {
             let Images { old, new: Some(new) } = Images::<ActorHead>::of(change)? else {
                 return Ok(None);
             };
-            return Ok(self.activity_candidate(old.as_ref(), new));
+            let ended = old.filter(|old| old.window_at != new.window_at);
+            let ended_day = ended.map(|old| old.window_count);
+            let (is_promoted, today) = (new.promoted, new.window_count);
+            return Ok(Some((new.actor_id, Self::Activity { is_promoted, today, ended_day })));
         }
-        let (subject, is_extra_shard, before, now) = if kind == GroupCounter::SHAPE.name {
+        if kind == Promotion::SHAPE.name {
+            let Images { old, new: Some(new) } = Images::<Promotion>::of(change)? else {
+                return Ok(None);
+            };
+            let is_same = old.and_then(|old| old.overrides) == new.overrides;
+            return Ok((!is_same).then_some((new.subject_id, Self::Thresholds)));
+        }
+        if kind == GroupCounter::SHAPE.name {
             let Images { old, new: Some(new) } = Images::<GroupCounter>::of(change)? else {
                 return Ok(None);
             };
             let before = old.map_or(0, |old| old.count);
-            (ActorId::from(&new.group_id), false, before, new.count)
-        } else {
-            let Images { old, new: Some(new) } = Images::<UserCounter>::of(change)? else {
-                return Ok(None);
-            };
-            if new.counter != UserCount::Followers {
-                return Ok(None);
-            }
-            let before = old.map_or(0, |old| old.count);
-            (ActorId::from(&new.user_id), new.shard != Shard::ZERO, before, new.count)
+            let update = Self::Readers { is_extra_shard: false, before, now: new.count };
+            return Ok(Some((ActorId::from(&new.group_id), update)));
+        }
+        let Images { old, new: Some(new) } = Images::<UserCounter>::of(change)? else {
+            return Ok(None);
         };
-        // Otherwise there are too few to be promoted, and they have not just fallen below the limit
-        // for staying promoted.
-        let min = self.context.settings().feed.promotion.followers_min;
-        let falls = before.saturating_mul(2) >= min && now.saturating_mul(2) < min;
-        let ended_day = None;
-        Ok((is_extra_shard || now >= min || falls)
-            .then_some(PromotionCandidate { subject, ended_day }))
+        if new.counter != UserCount::Followers {
+            return Ok(None);
+        }
+        let (is_extra_shard, before) = (new.shard != Shard::ZERO, old.map_or(0, |old| old.count));
+        let update = Self::Readers { is_extra_shard, before, now: new.count };
+        Ok(Some((ActorId::from(&new.user_id), update)))
     }
 
-    /// Returns the candidate that follows from an actor's newest activity.
-    fn activity_candidate(
-        &self,
-        old: Option<&ActorHead>,
-        new: ActorHead,
-    ) -> Option<PromotionCandidate> {
-        let ended = old.filter(|old| old.window_at != new.window_at);
-        let ended_day = ended.map(|old| old.window_count);
-        let is_busy = new.window_count >= self.context.settings().feed.promotion.per_day_min;
-        let is_candidate = if new.promoted { ended_day.is_some() } else { is_busy };
-        is_candidate.then_some(PromotionCandidate { subject: new.actor_id, ended_day })
+    /// Returns whether the rule may have to decide. Most changes do not matter to it.
+    fn matters(&self, thresholds: &PromotionSettings) -> bool {
+        match *self {
+            // Otherwise there are too few to be promoted, and they have not just fallen below the
+            // limit for staying promoted.
+            Self::Readers { is_extra_shard, before, now } => {
+                let min = thresholds.followers_min;
+                let falls = before.saturating_mul(2) >= min && now.saturating_mul(2) < min;
+                is_extra_shard || now >= min || falls
+            }
+            Self::Activity { is_promoted: true, ended_day, .. } => ended_day.is_some(),
+            Self::Activity { today, .. } => today >= thresholds.per_day_min,
+            Self::Thresholds => true,
+        }
+    }
+
+    const fn ended_day(&self) -> Option<u64> {
+        match self {
+            Self::Activity { ended_day, .. } => *ended_day,
+            Self::Readers { .. } | Self::Thresholds => None,
+        }
     }
 }
 
@@ -89,7 +109,14 @@ impl Processor for PromotionUpdater {
     }
 
     fn entity_types(&self) -> &'static [&'static str] {
-        const { &[UserCounter::SHAPE.name, GroupCounter::SHAPE.name, ActorHead::SHAPE.name] }
+        const {
+            &[
+                UserCounter::SHAPE.name,
+                GroupCounter::SHAPE.name,
+                ActorHead::SHAPE.name,
+                Promotion::SHAPE.name,
+            ]
+        }
     }
 
     fn may_overtake(&self) -> bool {
@@ -101,11 +128,20 @@ impl Processor for PromotionUpdater {
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
-        let mut candidates: BTreeMap<ActorId, Option<u64>> = BTreeMap::new();
+        let mut updates: BTreeMap<ActorId, Vec<ActorUpdate>> = BTreeMap::new();
         for change in batch.changes {
-            if let Some(PromotionCandidate { subject, ended_day }) = self.candidate(change)? {
-                let day = candidates.entry(subject).or_default();
-                *day = ended_day.or(*day);
+            if let Some((subject, update)) = ActorUpdate::of(change)? {
+                updates.entry(subject).or_default().push(update);
+            }
+        }
+        let subjects: Vec<ActorId> = updates.keys().cloned().collect();
+        let thresholds = self.promotions.thresholds(&subjects).await?;
+        let mut candidates: BTreeMap<ActorId, Option<u64>> = BTreeMap::new();
+        for ((subject, updates), thresholds) in updates.into_iter().zip(thresholds) {
+            let mut matter = updates.iter().filter(|update| update.matters(&thresholds)).peekable();
+            if matter.peek().is_some() {
+                let ended_day = matter.filter_map(ActorUpdate::ended_day).last();
+                candidates.insert(subject, ended_day);
             }
         }
         let core = self.context.core().table();

@@ -24,6 +24,8 @@ impl Town {
             writes_per_minute: many,
             sign_ups_burst: many,
             sign_ups_per_hour: many,
+            top_feeds_burst: many,
+            top_feeds_per_hour: many,
         };
         Settings { login, rates, ..Settings::default() }
     }

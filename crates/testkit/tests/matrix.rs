@@ -66,6 +66,7 @@ const INTERNAL: &[&str] = &[
     "posts.counters",
     "posts.set_author_private",
     "promotions.rule_writes",
+    "promotions.thresholds",
     "promotions.set_as_operator",
     "webhooks.disable",
     "webhooks.disable_if_unchanged",

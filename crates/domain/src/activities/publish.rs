@@ -1,9 +1,10 @@
-//! Preparing activities. An activity is written in the transaction of the event it describes,
-//! together with its actor's head, so that an actor's activities are in commit order (R12).
+//! Preparing activities. An activity is written in the transaction of the event it describes; if it
+//! enters home feeds, together with its actor's head, so that an actor's activities are in commit
+//! order (R12, R51).
 
-use roundtable_model::entities::{Activity, Media, Post};
+use roundtable_model::entities::{Activity, Comment, Media, Post, ProfileActivity};
 use roundtable_model::table::Write;
-use roundtable_model::{ActivityVerb, Entity, GroupId, ObjectType, SubjectId, Tag, UserId};
+use roundtable_model::{ActivityVerb, Entity, GroupId, ObjectType, SubjectId, Tag, Time, UserId};
 
 use super::head::StoredHead;
 use super::preview;
@@ -24,6 +25,8 @@ pub(crate) struct ActivityDraft {
     pub(crate) preview: Option<String>,
     pub(crate) media: Option<Media>,
     pub(crate) tags: Vec<Tag>,
+    /// Posted by the user, rather than written by the server.
+    pub(crate) is_posted: bool,
 }
 
 impl ActivityDraft {
@@ -43,12 +46,47 @@ impl ActivityDraft {
             preview: preview(&post.content),
             media: post.media.first().cloned(),
             tags: post.hashtags.clone(),
+            is_posted: false,
         }
     }
 
     pub(crate) fn of_publication(post: &Post) -> Self {
         let group = post.group_id.as_ref();
         Self::of_post(&post.author_id, group, ActivityVerb::Post, post)
+    }
+
+    /// Writing a comment, which happens where its post is. Its text is read with it, so that nothing is
+    /// left of a text that is changed or deleted.
+    pub(crate) fn of_comment(comment: &Comment, post: &Post) -> Self {
+        Self {
+            actor: comment.user_id.clone(),
+            group: post.group_id.clone(),
+            verb: ActivityVerb::Comment,
+            object: (ObjectType::Comment, (&comment.id).into()),
+            object_home: Some((&post.id).into()),
+            preview: None,
+            media: None,
+            tags: Vec::new(),
+            is_posted: false,
+        }
+    }
+
+    fn activity(self, context: &Context, at: Time, fanout: bool) -> Activity {
+        let (object_type, object_id) = self.object;
+        Activity {
+            activity_id: context.ids().next_at(at),
+            actor_id: self.actor,
+            group_id: self.group,
+            verb: self.verb,
+            object_type,
+            object_id,
+            object_home: self.object_home,
+            preview_text: self.preview,
+            media: self.media,
+            tags: self.tags,
+            fanout,
+            created_at: at,
+        }
     }
 }
 
@@ -58,43 +96,38 @@ impl ActivityDraft {
 pub(crate) struct PreparedActivity {
     /// The activity. Its `created_at` is also the time of the event it describes.
     pub(crate) activity: Activity,
-    head: Write,
-    _lock: HeadLock,
+    writes: Vec<(&'static str, Write)>,
+    _lock: Option<HeadLock>,
 }
 
 impl PreparedActivity {
-    /// Adds the activity and the head to a transaction.
+    /// Adds the activity to a transaction, with the head of its home if it enters feeds.
     pub(crate) fn add_to<'a>(&self, commit: Commit<'a>) -> Commit<'a> {
-        commit.with("activity", self.activity.create()).with("head", self.head.clone())
+        commit.with_named(self.writes.iter().cloned())
     }
 }
 
-/// Prepares an activity later than all others of its actor, or of its group, and decides whether it
-/// is copied into feeds. The transaction fails if another of their activities commits first.
+/// Prepares an activity. One that enters home feeds is later than all others of its actor, or of its
+/// group, and it is decided here whether it is copied into feeds; the transaction fails if another of
+/// their activities commits first. Any other only needs its own item.
 pub(crate) async fn prepare_activity(
     context: &Context,
     attempt: Attempt<'_>,
     draft: ActivityDraft,
 ) -> Result<PreparedActivity, ServiceError> {
+    let verbs = context.settings().feed.verbs;
+    let enters_feeds = if draft.is_posted { verbs.posted } else { verbs.enters(draft.verb) };
+    if !enters_feeds {
+        let activity = draft.activity(context, context.now(), false);
+        let writes = vec![("activity", ProfileActivity::from(activity.clone()).create().into())];
+        return Ok(PreparedActivity { activity, writes, _lock: None });
+    }
     let home = Activity::home(&draft.actor, &draft.group);
     let lock = attempt.lock_on_retry(&home.to_string()).await;
     let head = StoredHead::of(context, &home).await?;
     let ts = head.next_ts(context.now());
     let next = head.raised(ts, context.feed_policy(), &context.settings().feed);
-    let (object_type, object_id) = draft.object;
-    let activity = Activity {
-        activity_id: context.ids().next_at(ts),
-        actor_id: draft.actor,
-        group_id: draft.group,
-        verb: draft.verb,
-        object_type,
-        object_id,
-        object_home: draft.object_home,
-        preview_text: draft.preview,
-        media: draft.media,
-        tags: draft.tags,
-        fanout: next.since.is_some(),
-        created_at: ts,
-    };
-    Ok(PreparedActivity { activity, head: head.write(next), _lock: lock })
+    let activity = draft.activity(context, ts, next.since.is_some());
+    let writes = vec![("activity", activity.create().into()), ("head", head.write(next))];
+    Ok(PreparedActivity { activity, writes, _lock: Some(lock) })
 }

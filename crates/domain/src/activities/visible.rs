@@ -131,6 +131,11 @@ impl ActivityObjects {
             ObjectType::Goal | ObjectType::Task | ObjectType::Quest => {
                 let owned = (activity.actor_id.clone(), activity.object_id.clone());
                 self.own.get(&owned)?;
+                // Completing a goal is told to followers; a change of it is as private as the goal.
+                let is_edit = activity.verb == ActivityVerb::GoalEdit;
+                if is_edit && !access.can_see_goals_of(&activity.actor_id) {
+                    return None;
+                }
             }
             ObjectType::Group => {
                 access.visible_group(&activity.object_id.recast())?;

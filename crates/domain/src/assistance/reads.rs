@@ -8,13 +8,10 @@ use roundtable_model::table::Order;
 use roundtable_model::{AssistEntry, EntityKey, MessageId, ThreadId, UserId};
 
 use super::{AssistError, Assistance, is_visible_to, may_assist};
-use crate::pages::{PAGE_ITEMS_MAX, fill_page};
+use crate::pages::{fill_merged_page, fill_page};
 use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
 const MESSAGES_PER_PAGE: usize = 50;
-/// Threads examined for one page, which bounds the work for a user blocked by most of those who
-/// asked them.
-const EXAMINED_THREADS_MAX: usize = 1_000;
 
 #[boxed]
 impl Assistance {
@@ -46,31 +43,17 @@ impl Assistance {
         page: &PageInput,
     ) -> Result<Page<AssistThread>, AssistError> {
         let me = self.context.authorize_read(caller).await?;
-        let page_size = page.size()?;
-        let (mut items, mut after) = (Vec::with_capacity(page_size), page.after.clone());
-        // Reads one more than a page, to know whether another one follows.
-        let (mut limit, mut examined) = ((page_size + 1).min(PAGE_ITEMS_MAX), 0);
-        loop {
-            let listing = self.context.core().assists(&me.id).limit(limit);
-            let found = listing.after(after.take()).page().await?;
-            examined += found.entries.len();
-            let id = |(entry, cursor): (AssistEntry, _)| (entry.thread_id().clone(), cursor);
-            let (ids, cursors): (Vec<_>, Vec<_>) = found.entries.into_iter().map(id).unzip();
-            for (visible, cursor) in
-                self.visible_threads(caller, &me, &ids).await?.into_iter().zip(cursors)
-            {
-                items.extend(visible.map(|thread| (thread, cursor)));
-            }
-            if items.len() > page_size {
-                items.truncate(page_size);
-                let next = items.last().map(|(_, cursor)| cursor.clone());
-                return Ok(Page { items, next });
-            }
-            if found.next.is_none() || examined >= EXAMINED_THREADS_MAX {
-                return Ok(Page { items, next: found.next });
-            }
-            (after, limit) = (found.next, PAGE_ITEMS_MAX);
-        }
+        fill_merged_page(
+            page,
+            async |limit, after| {
+                self.context.core().assists(&me.id).limit(limit).after(after).page().await
+            },
+            async |found: Vec<AssistEntry>| {
+                let ids = found.iter().map(|entry| entry.thread_id().clone());
+                Ok(self.visible_threads(caller, &me, &ids.collect::<Vec<_>>()).await?)
+            },
+        )
+        .await
     }
 
     /// Returns the current threads in the order of `ids`, with `None` for those the caller may not

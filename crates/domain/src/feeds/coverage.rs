@@ -104,6 +104,7 @@ mod tests {
             fanout_enabled: true,
             reason: PromotionReason::Manual,
             thresholds: None,
+            overrides: None,
             watermark: Some(at(watermark)),
             watermark_since: Some(at(interval)),
             updated_at: at(0),

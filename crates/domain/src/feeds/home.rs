@@ -37,7 +37,7 @@ impl Feeds {
         page: &PageInput,
     ) -> Result<Page<FeedEntry>, FeedError> {
         let wanted = page.size_or(FEED_ITEMS)?;
-        let mut below =
+        let below =
             page.after.as_ref().map(|cursor| cursor_position(caller, cursor)).transpose()?;
         let me = self.context.authorize_read(caller).await?;
         // First the log, then the circle: neither may be behind what the reader could know.
@@ -46,15 +46,34 @@ impl Feeds {
             self.remember_own(&me).await?;
         }
         let circle = self.circle_of(&me.id).await?;
-        let mut stored = StoredFeed::new(&self.context, &me.id, &circle);
-        let (mut items, mut scanned, mut is_dense) = (Vec::with_capacity(wanted + 1), 0, true);
+        // One more than a page, to know whether another page follows.
+        let mut items =
+            self.collect((caller, &me, &circle), below, wanted + 1, Time::EPOCH).await?;
+        let more = items.len() > wanted;
+        items.truncate(wanted);
+        let cursor = |entry: &FeedEntry| cursor(caller, entry);
+        let next = items.last().filter(|_| more).map(cursor);
+        let items = items.into_iter().map(|entry| (cursor(&entry), entry));
+        Ok(Page { items: items.map(|(cursor, entry)| (entry, cursor)).collect(), next })
+    }
+
+    /// Collects the visible entries of a reader below a position: as many as wanted or some more, and
+    /// fewer only if history ends, or none further are as recent as `since`.
+    pub(super) async fn collect(
+        &self,
+        (caller, me, circle): (&Caller, &User, &Circle),
+        mut below: Option<FeedPosition>,
+        wanted: usize,
+        since: Time,
+    ) -> Result<Vec<FeedEntry>, ServiceError> {
+        let mut stored = StoredFeed::new(&self.context, &me.id, circle);
+        let (mut items, mut scanned, mut is_dense) = (Vec::with_capacity(wanted), 0, true);
         loop {
-            // One more than a page, to know whether another page follows, plus as many as were
-            // hidden so far in proportion.
-            let missing = wanted + 1 - items.len();
+            // As many as are missing, and in proportion as many as were hidden so far.
+            let missing = wanted - items.len();
             let missing = (missing * (scanned + 1)).div_ceil(items.len() + 1).min(CANDIDATES_MAX);
             let latest = if is_dense {
-                self.latest_candidates(&circle, below.as_ref(), missing).await?
+                self.latest_candidates(circle, below.as_ref(), missing).await?
             } else {
                 None
             };
@@ -64,22 +83,18 @@ impl Feeds {
                     found
                 }
                 None => {
-                    self.merged_candidates(&mut stored, &circle, below.as_ref(), missing).await?
+                    self.merged_candidates(&mut stored, circle, below.as_ref(), missing).await?
                 }
             };
             scanned += found.entries.len();
-            items.extend(self.visible_entries(caller, &me, &circle, found.entries).await?);
+            items.extend(self.visible_entries(caller, me, circle, found.entries).await?);
             below = found.down_to;
-            if items.len() > wanted || below.is_none() {
-                break;
+            let is_past = below.as_ref().is_none_or(|below| below.at < since);
+            if items.len() >= wanted || is_past {
+                items.retain(|entry: &FeedEntry| entry.activity.created_at >= since);
+                return Ok(items);
             }
         }
-        let more = items.len() > wanted;
-        items.truncate(wanted);
-        let cursor = |entry: &FeedEntry| cursor(caller, entry);
-        let next = items.last().filter(|_| more).map(cursor);
-        let items = items.into_iter().map(|entry| (cursor(&entry), entry));
-        Ok(Page { items: items.map(|(cursor, entry)| (entry, cursor)).collect(), next })
     }
 
     /// Returns the entries at these positions, in the same order; `None` for those not in the
@@ -92,11 +107,20 @@ impl Feeds {
         let me = self.context.authorize_read(caller).await?;
         self.bus.catch_up().await?;
         let circle = self.circle_of(&me.id).await?;
+        Ok(self.entries_at((caller, &me, &circle), positions).await?)
+    }
+
+    /// As [`Feeds::at`], for a reader whose profile and circle have been read.
+    pub(super) async fn entries_at(
+        &self,
+        (caller, me, circle): (&Caller, &User, &Circle),
+        positions: &[(ActorId, Time, ActivityId)],
+    ) -> Result<Vec<Option<FeedEntry>>, ServiceError> {
         let at = positions.iter().map(|(home, at, id)| Activity::at(home, at, id));
         let found = self.context.items_at("activity", at).await?.into_iter().flatten();
         let entries = found.map(|activity| Arc::new(CachedActivity::of(&activity)));
         let entries = entries.filter(|entry| circle.includes(entry)).collect();
-        let visible = self.visible_entries(caller, &me, &circle, from_memory(entries)).await?;
+        let visible = self.visible_entries(caller, me, circle, from_memory(entries)).await?;
         let visible: HashMap<ActivityId, FeedEntry> =
             visible.into_iter().map(|entry| (entry.activity.activity_id.clone(), entry)).collect();
         Ok(positions.iter().map(|(_, _, id)| visible.get(id).cloned()).collect())
@@ -108,7 +132,7 @@ impl Feeds {
     }
 
     /// Adds the reader's own newest activities where memory may lag.
-    async fn remember_own(&self, me: &User) -> Result<(), ServiceError> {
+    pub(super) async fn remember_own(&self, me: &User) -> Result<(), ServiceError> {
         if self.context.store().capabilities().single_process {
             return Ok(());
         }

@@ -46,9 +46,9 @@ impl GroupAccess {
     ) -> Result<Write, GroupError> {
         let any = caller.signed_in_relations();
         if let Some(membership) = &self.membership
-            && allows(permission, any | relations(membership))
+            && allows(permission, any | member_relations(membership))
         {
-            return Ok(writes::membership_check(membership).into());
+            return Ok(writes::unchanged_member_check(membership).into());
         }
         require(permission, self.all_relations())?;
         Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
@@ -56,12 +56,12 @@ impl GroupAccess {
 
     /// The caller's relations to the group, by membership and by role.
     pub(super) fn all_relations(&self) -> Relations {
-        self.relations | self.membership.as_ref().map(relations).unwrap_or_default()
+        self.relations | self.membership.as_ref().map(member_relations).unwrap_or_default()
     }
 }
 
 /// The relations that a membership gives; a pending one gives none beyond being signed in.
-pub(super) fn relations(member: &GroupMember) -> Relations {
+pub(crate) fn member_relations(member: &GroupMember) -> Relations {
     let active = member.status == MemberStatus::Active;
     Relations::SIGNED_IN
         .with_if(active, Relations::MEMBER)

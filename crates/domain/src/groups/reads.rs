@@ -7,7 +7,7 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{GroupId, GroupRole, MemberStatus, UserId};
 
-use super::access::relations;
+use super::access::member_relations;
 use super::{GroupError, Groups};
 use crate::access::{Permission, Relations, allows};
 use crate::pages::fill_page;
@@ -220,5 +220,5 @@ pub(super) fn is_membership_visible(
 
 fn is_group_staff(access: &ViewerRelations, group: &GroupId) -> bool {
     let staff = Relations::GROUP_ADMIN | Relations::GROUP_OWNER;
-    access.membership(group).is_some_and(|member| relations(member).intersects(staff))
+    access.membership(group).is_some_and(|member| member_relations(member).intersects(staff))
 }

@@ -29,7 +29,7 @@ pub(super) fn unchanged(group: &Group) -> Condition {
 }
 
 /// Requires the membership as it was read.
-pub(super) fn membership_check(member: &GroupMember) -> Check {
+pub(crate) fn unchanged_member_check(member: &GroupMember) -> Check {
     member.key().check(unchanged_membership(member))
 }
 

@@ -1,6 +1,8 @@
 //! Maps changes of the table to events and topics.
 
-use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Like, Post, Quest};
+use roundtable_model::entities::{
+    Activity, Comment, Follow, GroupMember, Like, Post, ProfileActivity, Quest,
+};
 use roundtable_model::table::{Change, Item};
 use roundtable_model::{
     ActivityId, ActorId, CommentId, Entity, FollowStatus, FromItem, PostId, QuestId, TYPE, Time,
@@ -29,7 +31,11 @@ pub(super) fn topic_events(change: &Change) -> Vec<(Vec<Topic>, TopicEvent)> {
     let image = change.new.as_ref().or(change.old.as_ref());
     let Some(kind) = image.and_then(|image| image.text(TYPE)) else { return Vec::new() };
     match kind {
-        _ if kind == Activity::ENTITY.name => activity(change).into_iter().collect(),
+        _ if kind == Activity::ENTITY.name => activity(change, read::<Activity>).collect(),
+        _ if kind == ProfileActivity::ENTITY.name => {
+            let read = |image: Option<&Item>| read::<ProfileActivity>(image).map(Activity::from);
+            activity(change, read).collect()
+        }
         _ if kind == Post::ENTITY.name => post(change),
         _ if kind == Like::ENTITY.name => like(change).into_iter().collect(),
         _ if kind == Comment::ENTITY.name => comment(change).into_iter().collect(),
@@ -48,18 +54,22 @@ fn read<E: Entity + FromItem>(item: Option<&Item>) -> Option<E> {
     E::from_item(item?).inspect_err(unreadable).ok()
 }
 
-fn activity(change: &Change) -> Option<TopicDelivery> {
-    if change.old.is_some() {
-        return None;
-    }
-    let activity: Activity = read(change.new.as_ref())?;
+fn activity(
+    change: &Change,
+    read: impl Fn(Option<&Item>) -> Option<Activity>,
+) -> impl Iterator<Item = TopicDelivery> {
+    let new = change.new.as_ref().filter(|_| change.old.is_none());
+    read(new).map(new_activity).into_iter()
+}
+
+fn new_activity(activity: Activity) -> TopicDelivery {
     let home = Activity::home(&activity.actor_id, &activity.group_id);
     let actor = ActorId::from(&activity.actor_id);
     let mut topics = vec![Topic::Activities(None), Topic::Activities(Some(home.clone()))];
     if actor != home {
         topics.push(Topic::Activities(Some(actor)));
     }
-    Some((topics, TopicEvent::Activity(home, activity.created_at, activity.activity_id)))
+    (topics, TopicEvent::Activity(home, activity.created_at, activity.activity_id))
 }
 
 fn post(change: &Change) -> Vec<TopicDelivery> {

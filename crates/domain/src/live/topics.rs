@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use roundtable_model::FromItem as _;
-use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Like, Post, Quest};
+use roundtable_model::entities::{
+    Activity, Comment, Follow, GroupMember, Like, Post, ProfileActivity, Quest,
+};
 use roundtable_model::table::Change;
 
 use super::Topic;
@@ -23,6 +25,7 @@ pub(super) type TopicSubscriber = Subscriber<Topic, Arc<TopicEvent>>;
 impl Topics {
     pub(crate) const ENTITY_TYPES: &[&str] = &[
         Activity::ENTITY.name,
+        ProfileActivity::ENTITY.name,
         Post::ENTITY.name,
         Like::ENTITY.name,
         Comment::ENTITY.name,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::try_join3;
 use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Activity, Holder, Post, Upload};
-use roundtable_model::{ActivityId, EntityKey, MediaUse, PostId, UserId};
+use roundtable_model::{ActivityId, ActorId, MediaUse, PostId, Time, UserId};
 
 use crate::{Caller, Context, ServiceError, ViewerAccess};
 
@@ -95,14 +95,15 @@ async fn visible_activities(
     viewer: Option<&Caller>,
     holders: Vec<&Holder>,
 ) -> Result<HashMap<ActivityId, Activity>, ServiceError> {
-    let item_keys = holders.into_iter().filter_map(|holder| {
-        Some(Activity::at(holder.home.as_ref()?, &holder.at?, &holder.id.recast()))
-    });
-    let item_keys: Vec<EntityKey<Activity>> = item_keys.collect();
-    if item_keys.is_empty() {
+    let places = holders
+        .into_iter()
+        .filter_map(|holder| Some((holder.home.clone()?, holder.at?, holder.id.recast())));
+    let places: Vec<(ActorId, Time, ActivityId)> = places.collect();
+    if places.is_empty() {
         return Ok(HashMap::new());
     }
-    let found = context.items_at("activity", item_keys).await?.into_iter().flatten().collect();
+    let found = crate::activities::stored_activities(context, &places).await?;
+    let found = found.into_iter().flatten().collect();
     let visible = crate::activities::visible_activities(context, viewer, found).await?;
     Ok(visible.into_iter().flatten().map(|it| (it.activity_id.clone(), it)).collect())
 }

@@ -8,7 +8,7 @@ use roundtable_model::{FeedName, PostId, Shard, UserId};
 
 use super::{PostError, Posts, filter_visible, posts, reread, visible};
 use crate::pages::fill_page;
-use crate::{Caller, Page, PageInput};
+use crate::{Caller, Page, PageInput, ServiceError};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PostViewerState {
@@ -89,6 +89,14 @@ impl Posts {
 
     /// Returns the counters of posts already shown to the viewer.
     pub async fn counters(&self, ids: &[PostId]) -> Result<Vec<PostCounter>, PostError> {
+        Ok(self.stored_counters(ids).await?)
+    }
+
+    /// As [`Posts::counters`], for other services.
+    pub(crate) async fn stored_counters(
+        &self,
+        ids: &[PostId],
+    ) -> Result<Vec<PostCounter>, ServiceError> {
         if let Some(memory) = self.context.exact_memory().await {
             let counters = memory.post_counters(&self.context, ids).await?;
             let counter = |id: &PostId| counters.get(id).map(|counter| PostCounter::clone(counter));

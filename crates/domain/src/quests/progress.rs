@@ -262,5 +262,6 @@ fn completion_activity(quest: &Quest) -> ActivityDraft {
         media: None,
         // Tags stay with the quest, which is private.
         tags: Vec::new(),
+        is_posted: false,
     }
 }

@@ -19,7 +19,13 @@ pub(super) fn read_up_to(mine: &RoomMember, seq: u64) -> Patch<RoomMember> {
 
 pub(crate) fn group_room(group: &Group, now: Time) -> Room {
     let group_id = Some(group.id.clone());
-    Room { id: group.room_id.clone(), scope: RoomScope::Group, group_id, created_at: now }
+    Room {
+        id: group.room_id.clone(),
+        scope: RoomScope::Group,
+        group_id,
+        message_timeline: None,
+        created_at: now,
+    }
 }
 
 /// The writes of a new room with these members.

@@ -5,6 +5,7 @@
 
 mod accounts;
 mod activities;
+mod activity_verbs;
 mod assistance;
 mod batches;
 mod blocks;
@@ -37,4 +38,5 @@ mod rooms;
 mod shares;
 mod tags;
 mod tasks;
+mod top_feeds;
 mod webhooks;

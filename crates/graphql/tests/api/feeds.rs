@@ -115,3 +115,30 @@ async fn objects_are_found_by_their_tags() {
         .await;
     assert_eq!(nothing["searchByTag"], json!({"items": [], "nextToken": Value::Null}));
 }
+
+/// R52: the feed by rank, whose cursors are not those of the feed by time.
+#[tokio::test]
+async fn a_feed_is_read_by_rank() {
+    let api = ApiTown::of(["ana", "bo", "cleo"]).await;
+    api.town.follow("ana", "bo").await;
+    let liked = api.town.post("bo", "liked").await.id;
+    api.town.advance_ms(1_000);
+    api.town.post("bo", "newer").await;
+    for name in ["ana", "cleo"] {
+        api.town.like(name, &liked).await;
+    }
+    api.settle().await;
+    let page = |arguments: &str| {
+        format!("{{ getFeed({arguments}) {{ items {{ previewText rank }} nextToken }} }}")
+    };
+    let first = api.run("ana", &page("order: top, limit: 1")).await;
+    assert_eq!(fields(&first["getFeed"], "previewText"), ["liked"]);
+    assert!(first["getFeed"]["items"][0]["rank"].as_f64().unwrap() > 1.0);
+    let token = first["getFeed"]["nextToken"].as_str().unwrap();
+    let rest = api.run("ana", &page(&format!("order: top, nextToken: \"{token}\""))).await;
+    assert_eq!(fields(&rest["getFeed"], "previewText"), ["newer"]);
+    let latest = api.run("ana", &page("order: latest")).await;
+    assert_eq!(fields(&latest["getFeed"], "previewText"), ["newer", "liked"]);
+    let mixed = page(&format!("nextToken: \"{token}\""));
+    assert_eq!(api.error_code("ana", &mixed).await, "BAD_REQUEST");
+}

@@ -76,3 +76,28 @@ async fn a_group_has_a_room_for_its_members() {
     assert_eq!(api.run("ana", &found).await["getGroup"]["room"]["id"], room["id"]);
     assert_eq!(api.run("bo", &found).await["getGroup"]["room"], Value::Null);
 }
+
+/// s1: a room may keep messages out of the timelines of their authors.
+#[tokio::test]
+async fn a_room_may_keep_messages_out_of_timelines() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let room = api.run("ana", OPEN).await["createRoom"]["id"].take();
+    let set = |listed: bool| {
+        format!(
+            "mutation {{ updateRoom(roomId: {room}, messageTimeline: {listed}) {{ messageTimeline }} }}"
+        )
+    };
+    let shown = format!("{{ getRoom(id: {room}) {{ messageTimeline }} }}");
+    assert_eq!(api.run("bo", &shown).await["getRoom"]["messageTimeline"], true);
+    send(&api, "ana", &room, "listed").await;
+    api.town.advance_ms(10);
+    assert_eq!(api.run("bo", &set(false)).await["updateRoom"]["messageTimeline"], false);
+    assert_eq!(api.run("bo", &shown).await["getRoom"]["messageTimeline"], false);
+    send(&api, "ana", &room, "not listed").await;
+    api.town.advance_ms(10);
+    api.run("ana", &set(true)).await;
+    send(&api, "ana", &room, "listed again").await;
+    let timeline = r#"{ listUserEntities(userId: "ana", entity: Message) { items { ... on Message { text } } } }"#;
+    let listed = api.run("ana", timeline).await["listUserEntities"].take();
+    assert_eq!(fields(&listed, "text"), ["listed again", "listed"]);
+}

@@ -24,6 +24,7 @@ pub(crate) const QUERIES: &[RootField] = &[
     ("listGroupMembers", "groupId: {group}", 0),
     ("listMyGroups", "", 1),
     ("getFeed", "", 0),
+    ("getFeed", "order: top", 0),
     ("listGlobalFeed", "", 1),
     ("listGlobalFeed", "moderationStatus: {status}, sortDirection: {order}", 0),
     ("listTimeline", "date: {date}, sortDirection: {order}", 0),

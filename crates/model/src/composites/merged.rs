@@ -1,8 +1,8 @@
-//! Merges several listings of one user's partition by time. Sort keys have the type before the
+//! Merges several listings by time, mostly of one user's partition. Sort keys have the type before the
 //! time, so each kind needs its own query, and the pages are merged here.
 
 use futures::future::try_join_all;
-use roundtable_table::{Item, Order, Position, Query, SortRange};
+use roundtable_table::{Item, Order, Position, Query, Scalar, SortRange};
 
 use crate::cursor::hash_query;
 use crate::entities::User;
@@ -14,7 +14,7 @@ const PAGE_ITEMS_MAX: usize = 100;
 /// Sorts above every part that can follow a prefix: those are times, ids and digits.
 const ABOVE: &str = "~";
 
-/// A query for a user's entities of several kinds.
+/// A query for entities of several kinds.
 #[derive(Debug)]
 #[must_use = "a query is run by `page`"]
 pub struct MergedListing<'a, T> {
@@ -22,7 +22,6 @@ pub struct MergedListing<'a, T> {
     name: &'static str,
     /// Decodes an item of any of the kinds.
     entry: fn(&Item) -> Result<T>,
-    partition: String,
     sources: Vec<MergeSource>,
     order: Order,
     limit: usize,
@@ -37,10 +36,11 @@ pub struct MergedPage<T> {
     pub next: Option<Cursor>,
 }
 
-/// The listing of one kind, with the prefix of its sort keys.
-#[derive(Clone, Copy, Debug)]
+/// The listing of one kind, with its partition and the prefix of its sort keys.
+#[derive(Clone, Debug)]
 struct MergeSource {
     pattern: &'static PatternShape,
+    partition: String,
     prefix: &'static str,
 }
 
@@ -62,19 +62,29 @@ impl<'a, T> MergedListing<'a, T> {
         wanted: impl Fn(&PatternShape) -> bool,
         entry: fn(&Item) -> Result<T>,
     ) -> Self {
+        let partition = |pattern: &PatternShape| wanted(pattern).then(|| User::partition(user));
+        Self::across(core, name, partition, entry)
+    }
+
+    /// Returns a query for those patterns of a composite that have a partition.
+    pub(super) fn across(
+        core: &'a Core,
+        name: &'static str,
+        partition: impl Fn(&PatternShape) -> Option<String>,
+        entry: fn(&Item) -> Result<T>,
+    ) -> Self {
         let composites = Core::SHAPE.composites.iter();
         let names = composites.filter(|composite| composite.name == name);
         let patterns = names.flat_map(|composite| composite.of);
         let sources = patterns.filter_map(|name| {
             let pattern = Core::SHAPE.pattern(name)?;
             let prefix = pattern.sort.template()?.prefix();
-            wanted(pattern).then_some(MergeSource { pattern, prefix })
+            Some(MergeSource { pattern, partition: partition(pattern)?, prefix })
         });
         Self {
             core,
             name,
             entry,
-            partition: User::partition(user),
             sources: sources.collect(),
             order: Order::Descending,
             limit: crate::shape::PAGE_ITEMS_DEFAULT,
@@ -126,7 +136,7 @@ impl<'a, T> MergedListing<'a, T> {
 
     /// Reads one item more than a page of one kind, from the end of the previous page.
     async fn read(&self, at: usize, after: Option<&MergePosition>) -> Result<Vec<MergeItem>> {
-        let Some(MergeSource { pattern, prefix }) = self.sources.get(at) else {
+        let Some(MergeSource { pattern, partition, prefix }) = self.sources.get(at) else {
             return Ok(Vec::new());
         };
         let table = self.core.table().for_pattern(pattern.name);
@@ -134,7 +144,7 @@ impl<'a, T> MergedListing<'a, T> {
             index: pattern.index.name().map(str::to_owned),
             order: self.order,
             sort: SortRange::BeginsWith((*prefix).into()),
-            ..Query::new(self.partition.as_str())
+            ..Query::new(partition.as_str())
         };
         match after {
             Some(end) if end.source == at => query.start = Some(end.position.clone()),
@@ -177,7 +187,7 @@ impl<'a, T> MergedListing<'a, T> {
     }
 
     fn merge_item(&self, source: usize, item: Item) -> Option<MergeItem> {
-        let MergeSource { pattern, prefix } = self.sources.get(source)?;
+        let MergeSource { pattern, prefix, .. } = self.sources.get(source)?;
         let definition = self.core.table().definition();
         let position = Position::of(definition, pattern.index.name(), &item)?;
         let sort = item.text(pattern.index.sort_attribute())?.to_owned();
@@ -186,9 +196,10 @@ impl<'a, T> MergedListing<'a, T> {
     }
 
     fn query_hash(&self) -> u16 {
-        let kinds: Vec<&str> = self.sources.iter().map(|source| source.prefix).collect();
-        let (name, partition, order) = (self.name, &self.partition, self.order);
-        hash_query(&format!("{name}\n{partition}\n{kinds:?}\n{order:?}"))
+        let kinds = self.sources.iter().map(|source| (&*source.partition, source.prefix));
+        let kinds: Vec<(&str, &str)> = kinds.collect();
+        let (name, order) = (self.name, self.order);
+        hash_query(&format!("{name}\n{kinds:?}\n{order:?}"))
     }
 
     fn position_of(&self, query_hash: u16, cursor: &Cursor) -> Result<MergePosition> {
@@ -196,9 +207,13 @@ impl<'a, T> MergedListing<'a, T> {
         if cursor.query_hash != query_hash {
             return Err(refuse("it was made for another query"));
         }
-        let key = cursor.position.index.as_ref().and_then(|key| key.sort.as_ref()?.as_text());
-        let position = key.and_then(|sort| {
-            let source = self.sources.iter().position(|source| sort.starts_with(source.prefix))?;
+        let key = cursor.position.index.as_ref().unwrap_or(&cursor.position.base);
+        let (partition, sort) = (key.partition.as_text(), key.sort.as_ref());
+        let position = sort.and_then(Scalar::as_text).and_then(|sort| {
+            let is_source = |source: &MergeSource| {
+                partition == Some(&*source.partition) && sort.starts_with(source.prefix)
+            };
+            let source = self.sources.iter().position(is_source)?;
             let time = time_in(sort, self.sources.get(source)?.prefix)?.parse().ok()?;
             Some(MergePosition { time, source, position: cursor.position.clone() })
         });

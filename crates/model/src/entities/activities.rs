@@ -42,6 +42,76 @@ impl Activity {
     }
 }
 
+/// An activity that enters no home feed: lists of its actor or group show it. It is stored apart, so
+/// that pages of feeds do not pass it.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct ProfileActivity {
+    /// A ULID of the time in `created_at`.
+    pub activity_id: ActivityId,
+    /// The user who did it.
+    pub actor_id: UserId,
+    /// The group it happened in.
+    pub group_id: Option<GroupId>,
+    pub verb: ActivityVerb,
+    /// The kind of object.
+    pub object_type: ObjectType,
+    /// The id of the object.
+    pub object_id: SubjectId,
+    /// The parent of the object, as in an [`Activity`].
+    pub object_home: Option<SubjectId>,
+    /// A short preview of the object.
+    pub preview_text: Option<String>,
+    pub media: Option<Media>,
+    pub tags: Vec<Tag>,
+    /// The time it happened.
+    pub created_at: Time,
+}
+
+impl ProfileActivity {
+    /// Returns the owner of the partition it is stored in, as for an [`Activity`].
+    pub fn home(actor_id: &UserId, group_id: &Option<GroupId>) -> ActorId {
+        Activity::home(actor_id, group_id)
+    }
+}
+
+impl From<ProfileActivity> for Activity {
+    fn from(activity: ProfileActivity) -> Self {
+        Self {
+            activity_id: activity.activity_id,
+            actor_id: activity.actor_id,
+            group_id: activity.group_id,
+            verb: activity.verb,
+            object_type: activity.object_type,
+            object_id: activity.object_id,
+            object_home: activity.object_home,
+            preview_text: activity.preview_text,
+            media: activity.media,
+            tags: activity.tags,
+            fanout: false,
+            created_at: activity.created_at,
+        }
+    }
+}
+
+impl From<Activity> for ProfileActivity {
+    fn from(activity: Activity) -> Self {
+        Self {
+            activity_id: activity.activity_id,
+            actor_id: activity.actor_id,
+            group_id: activity.group_id,
+            verb: activity.verb,
+            object_type: activity.object_type,
+            object_id: activity.object_id,
+            object_home: activity.object_home,
+            preview_text: activity.preview_text,
+            media: activity.media,
+            tags: activity.tags,
+            created_at: activity.created_at,
+        }
+    }
+}
+
 /// The newest activity of an actor, and the intervals in which its activities are fanned out. Every
 /// activity's transaction writes it, so an actor's time order is commit order.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
@@ -152,8 +222,10 @@ pub struct Promotion {
     /// New activities are fanned out.
     pub fanout_enabled: bool,
     pub reason: PromotionReason,
-    /// The thresholds that were exceeded.
+    /// The thresholds that the decision followed, or that an admin set with it.
     pub thresholds: Option<Json>,
+    /// The thresholds that an admin set for this subject, which the rule follows from then on.
+    pub overrides: Option<Json>,
     /// The last activity that has reached every feed, as have all earlier ones.
     pub watermark: Option<Time>,
     /// The start of the interval the watermark belongs to.

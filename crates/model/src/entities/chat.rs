@@ -11,7 +11,15 @@ pub struct Room {
     /// A room of two users, or a group's room.
     pub scope: RoomScope,
     pub group_id: Option<GroupId>,
+    /// New messages are listed in the timelines of their authors. Absent means that they are.
+    pub message_timeline: Option<bool>,
     pub created_at: Time,
+}
+
+impl Room {
+    pub fn lists_messages(&self) -> bool {
+        self.message_timeline.unwrap_or(true)
+    }
 }
 
 /// The newest message of a room.
@@ -48,7 +56,7 @@ pub struct Message {
     /// The number of the message in its room.
     pub seq: u64,
     pub text: String,
-    /// Listed in its author's timeline: a setting at the time it was sent.
+    /// Listed in its author's timeline: the setting of the room when it was sent.
     pub listed: bool,
     /// The time it was sent; later than all earlier messages of the room.
     pub created_at: Time,

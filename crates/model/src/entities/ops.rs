@@ -3,8 +3,8 @@
 //! the DynamoDB backend.
 
 use crate::{
-    Expiry, Fields, JobId, Json, LoginKey, LoginName, ProcessorName, Purpose, Queue, Secret, Shard,
-    StreamShard, SubjectId, Time, UserId, WebhookId,
+    ActivityId, ActorId, Expiry, Fields, JobId, Json, LoginKey, LoginName, ProcessorName, Purpose,
+    Queue, RankingId, Secret, Shard, StreamShard, SubjectId, Time, UserId, WebhookId,
 };
 
 /// Failed sign-ins of one [`LoginKey`] in one time window.
@@ -98,6 +98,20 @@ pub struct Webhook {
     pub owner_id: UserId,
     pub created_at: Time,
 }
+
+/// A reader's feed in the order of rank, as its first page found it.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct FeedRanking {
+    pub user_id: UserId,
+    pub id: RankingId,
+    /// The [activities](RankedActivity), highest rank first.
+    pub activities: Json,
+    pub ttl: Expiry,
+}
+
+/// The position of an activity: its home, time and id. A tuple, because there are hundreds in one item.
+pub type RankedActivity = (ActorId, Time, ActivityId);
 
 /// A signing or cursor key, sealed with the configured secret, that all processes share.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]

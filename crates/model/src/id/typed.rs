@@ -106,6 +106,8 @@ ids! {
     SubjectId;
     JobId;
     WebhookId;
+    /// The id of a feed in the order of rank.
+    RankingId;
 }
 
 /// Conversions of ids to more general kinds.

@@ -12,6 +12,7 @@ pub fn room() -> Room {
         id: read(ROOM),
         scope: RoomScope::Group,
         group_id: Some(read(RUNNERS)),
+        message_timeline: None,
         created_at: read("2025-01-10T12:00:15.204Z"),
     }
 }

@@ -1,13 +1,14 @@
 //! The activity of Ana's post, the feeds it reaches, and a notification.
 
 use super::cast::{
-    ACTIVITY, ANA, BO, CLEO, LIKED_AT, NOTIFICATION, PICTURE, POST, POSTED_AT, PREVIEW, PROMOTED_AT,
+    ACTIVITY, ANA, BO, CLEO, COMMENT, LIKED_AT, NOTIFICATION, PICTURE, POST, POSTED_AT, PREVIEW,
+    PROMOTED_AT,
 };
 use super::posts::picture;
 use super::{read, read_all};
 use crate::entities::{
     Activity, ActorHead, FeedHorizon, FeedItem, Holder, Interval, Notification, ObjectRef,
-    Promotion, TagRef, Upload,
+    ProfileActivity, Promotion, TagRef, Upload,
 };
 use crate::{
     ActivityVerb, ActorId, EntityKind, Expiry, MediaUse, NotificationKind, ObjectType,
@@ -28,6 +29,23 @@ pub fn activity() -> Activity {
         tags: read_all(&["running", "sunrise"]),
         fanout: true,
         created_at: read(POSTED_AT),
+    }
+}
+
+/// Bo's comment on the post.
+pub fn profile_activity() -> ProfileActivity {
+    ProfileActivity {
+        activity_id: read(COMMENT),
+        actor_id: read(BO),
+        group_id: None,
+        verb: ActivityVerb::Comment,
+        object_type: ObjectType::Comment,
+        object_id: read(COMMENT),
+        object_home: Some(read(POST)),
+        preview_text: None,
+        media: None,
+        tags: Vec::new(),
+        created_at: read("2025-01-27T16:04:19.347Z"),
     }
 }
 
@@ -80,6 +98,7 @@ pub fn promotion() -> Promotion {
         fanout_enabled: true,
         reason: PromotionReason::Followers,
         thresholds: Some(read(r#"{"followers":1000,"activitiesPerDay":50}"#)),
+        overrides: None,
         watermark: Some(read(POSTED_AT)),
         watermark_since: Some(read(PROMOTED_AT)),
         updated_at: read("2025-01-27T15:30:01.344Z"),

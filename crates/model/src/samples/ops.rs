@@ -2,7 +2,7 @@
 
 use super::cast::{ACTIVITY, ANA, BO, CLEO, POSTED_AT};
 use super::read;
-use crate::entities::{Checkpoint, DeadLetter, Job, LoginAttempt, SealedKey, Webhook};
+use crate::entities::{Checkpoint, DeadLetter, FeedRanking, Job, LoginAttempt, SealedKey, Webhook};
 use crate::{Expiry, LoginKey, Secret, Shard};
 
 const WEBHOOK: &str = "01JHMQ3R195G59S2S1KKE59RMZ";
@@ -73,6 +73,16 @@ pub fn webhook() -> Webhook {
         generation: 1,
         owner_id: read(CLEO),
         created_at: read("2025-01-15T10:10:58.217Z"),
+    }
+}
+
+/// Bo's feed by rank, with Ana's post alone.
+pub fn feed_ranking() -> FeedRanking {
+    FeedRanking {
+        user_id: read(BO),
+        id: read("01JJM7J6Q8S0HG9N7VW6F0JX3E"),
+        activities: read(&format!(r#"[["{ANA}","{POSTED_AT}","{ACTIVITY}"]]"#)),
+        ttl: Expiry::at_seconds(1_737_999_000),
     }
 }
 

@@ -46,6 +46,7 @@ impl FanOut {
             fanout_enabled: false,
             reason: PromotionReason::Followers,
             thresholds: None,
+            overrides: None,
             watermark: Some(pass.upto),
             watermark_since: Some(pass.since),
             updated_at: self.context.now(),

@@ -1,6 +1,6 @@
 //! Finds files that a change detaches from their post, activity or profile.
 
-use roundtable_model::entities::{Activity, Holder, Media, Post, User};
+use roundtable_model::entities::{Activity, Holder, Media, Post, ProfileActivity, User};
 use roundtable_model::table::Change;
 use roundtable_model::{Entity, MediaKey, ObjectType, UserId};
 
@@ -33,10 +33,15 @@ pub(super) fn detached_files(change: &Change) -> Result<Vec<DetachedFile>> {
         return Ok(detached(&old.id, &old.profile_image, after, &Holder::profile(&old.id)));
     }
     // An activity never changes, and a post's file that it shows belongs to the post.
-    if kind != Activity::SHAPE.name || change.new.is_some() {
-        return Ok(Vec::new());
-    }
-    let Some(old) = Images::<Activity>::of(change)?.old else { return Ok(Vec::new()) };
+    let old = match kind {
+        _ if change.new.is_some() => None,
+        _ if kind == Activity::SHAPE.name => Images::<Activity>::of(change)?.old,
+        _ if kind == ProfileActivity::SHAPE.name => {
+            Images::<ProfileActivity>::of(change)?.old.map(Activity::from)
+        }
+        _ => None,
+    };
+    let Some(old) = old else { return Ok(Vec::new()) };
     if old.object_type == ObjectType::Post {
         return Ok(Vec::new());
     }

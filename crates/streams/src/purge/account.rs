@@ -9,13 +9,13 @@ use roundtable_model::entities::{
     Post, RoomMember, Share, User, UserCounter,
 };
 use roundtable_model::shape::EntityShape;
-use roundtable_model::table::Error;
+use roundtable_model::table::{Error, Key};
 use roundtable_model::{ActorId, Entity, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use super::Purge;
 use super::graph::EDGES_AT_ONCE;
-use super::post::share_activity;
+use super::post::share_activities;
 use super::sweep::{PAGE_ITEMS, remove, remove_belongings};
 use crate::Result;
 use crate::jobs::PageOutcome;
@@ -189,9 +189,9 @@ impl Purge {
             AccountDataKind::Comments => self.remove_comments_by(id).await,
             AccountDataKind::Shares => {
                 let shares = core.shares_by(id).limit(PAGE_ITEMS).page().await?.items;
-                let keys =
-                    shares.iter().flat_map(|share| [share.key().into(), share_activity(share)]);
-                remove(&self.context, keys.collect()).await?;
+                let mut keys: Vec<Key> = shares.iter().flat_map(share_activities).collect();
+                keys.extend(shares.iter().map(|share| Key::from(share.key())));
+                remove(&self.context, keys).await?;
                 Ok(!shares.is_empty())
             }
             AccountDataKind::Rooms => self.leave_rooms(id).await,

@@ -1,9 +1,10 @@
 //! Purges a deleted group: its members, the posts in it, and its room.
 
 use roundtable_model::entities::Activity;
-use roundtable_model::{ActorId, Entity, GroupId, ObjectType, RoomId, Span};
+use roundtable_model::{ActorId, GroupId, ObjectType, RoomId};
 
 use super::Purge;
+use super::post::activity_keys;
 use super::sweep::{remove, remove_belongings};
 use crate::Result;
 use crate::jobs::PageOutcome;
@@ -28,12 +29,13 @@ impl Purge {
     /// there were any. A post that still waits for approval stays with its author, who alone sees
     /// it.
     async fn remove_group_posts(&self, id: &GroupId) -> Result<bool> {
-        let home = [ActorId::from(id)];
-        let activities = self.context.core().activities(&home, Span::ALL).limit(POSTS_AT_ONCE);
-        let activities = activities.page().await?.items;
-        for activity in &activities {
+        let timeline = self.context.core().activity_timeline(&ActorId::from(id));
+        let activities = timeline.limit(POSTS_AT_ONCE).page().await?.entries;
+        for (activity, _) in &activities {
             if self.remove_post_of(activity, id).await? {
-                remove(&self.context, vec![activity.key().into()]).await?;
+                let Activity { created_at, activity_id, .. } = activity;
+                remove(&self.context, activity_keys(&id.into(), created_at, activity_id).into())
+                    .await?;
             }
         }
         Ok(!activities.is_empty())

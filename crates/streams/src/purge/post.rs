@@ -1,11 +1,15 @@
 //! Purges a deleted post: its reactions first, then its counter together with itself.
 
+use std::collections::{BTreeSet, HashMap};
+
 use roundtable_model::entities::{
-    Activity, Comment, CommentCounter, ModerationCase, Post, PostCounter, Share, UserCounter,
+    Activity, Comment, CommentCounter, ModerationCase, Post, PostCounter, ProfileActivity, Share,
+    UserCounter,
 };
 use roundtable_model::table::{Delete, Item, Key, Transaction};
 use roundtable_model::{
-    Entity, EntityKind, FromItem, PostId, Shard, Span, SubjectId, TYPE, UserCount, rekey,
+    ActivityId, ActorId, Entity, EntityKind, FromItem, GroupId, PostId, Shard, SubjectId, TYPE,
+    Time, UserCount, rekey,
 };
 
 use super::Purge;
@@ -95,7 +99,7 @@ impl Purge {
             match item.text(TYPE).unwrap_or_default() {
                 kind if kind == Comment::SHAPE.name => comments.push(Comment::from_item(&item)?),
                 kind if kind == Share::SHAPE.name => {
-                    keys.push(share_activity(&Share::from_item(&item)?));
+                    keys.extend(share_activities(&Share::from_item(&item)?));
                     keys.push(key);
                 }
                 _ => keys.push(key),
@@ -107,15 +111,17 @@ impl Purge {
         remove(&self.context, keys).await
     }
 
-    /// Removes comments with their counters, cases and tag references. Fails if a text was changed
+    /// Removes comments with their counters, cases, activities and tag references. Fails if a text was changed
     /// meanwhile, with its tags; the page is then repeated.
     pub(super) async fn remove_comments(&self, comments: &[Comment]) -> Result<()> {
         let core = self.context.core().table();
         let case = |comment: &Comment| ModerationCase::at(&(&comment.id).into()).into();
         let mut related: Vec<Key> = comments.iter().map(case).collect();
+        let groups = self.groups_of_posts(comments).await?;
         let mut deletes = Transaction::new();
         for comment in comments {
             related.extend(self.tag_references_of(comment).await?);
+            related.extend(self.activities_of_comment(comment, &groups).await?);
             let counter = CommentCounter::at(&comment.post_id, &comment.id);
             let same = Comment::CONTENT.is(&comment.content).or(Comment::CONTENT.absent());
             deletes = deletes
@@ -124,6 +130,26 @@ impl Purge {
         }
         remove(&self.context, related).await?;
         self.transact(deletes).await
+    }
+
+    /// Returns the groups of the posts that comments are on, as far as the posts exist.
+    async fn groups_of_posts(&self, comments: &[Comment]) -> Result<HashMap<PostId, GroupId>> {
+        let posts: BTreeSet<&PostId> = comments.iter().map(|comment| &comment.post_id).collect();
+        let posts: Vec<PostId> = posts.into_iter().cloned().collect();
+        let posts = self.context.core().posts(&posts).strong().get().await?.into_iter().flatten();
+        Ok(posts.filter_map(|post| Some((post.id, post.group_id?))).collect())
+    }
+
+    /// Returns the keys of the activities about writing a comment. Others about it are removed as
+    /// those about any deleted comment.
+    async fn activities_of_comment(
+        &self,
+        comment: &Comment,
+        groups: &HashMap<PostId, GroupId>,
+    ) -> Result<Vec<Key>> {
+        let group = groups.get(&comment.post_id).cloned();
+        let home = Activity::home(&comment.user_id, &group);
+        self.activities_about(&home, comment.created_at, &(&comment.id).into()).await
     }
 
     async fn tag_references_of(&self, comment: &Comment) -> Result<Vec<Key>> {
@@ -152,12 +178,20 @@ impl Purge {
     /// Returns the activities that announced a post.
     async fn activities_of(&self, post: &Post) -> Result<Vec<Key>> {
         let Some(at) = post.published_at else { return Ok(Vec::new()) };
-        let home = [Activity::home(&post.author_id, &post.group_id)];
-        let span = Span::between(at, at.plus_ms(1));
-        let activities = self.context.core().activities(&home, span).page().await?.items;
-        let about = SubjectId::from(&post.id);
-        let announcements = activities.iter().filter(|activity| activity.object_id == about);
-        Ok(announcements.map(|activity| activity.key().into()).collect())
+        let home = Activity::home(&post.author_id, &post.group_id);
+        self.activities_about(&home, at, &(&post.id).into()).await
+    }
+
+    /// Returns the keys of the activities about an object at one moment.
+    async fn activities_about(
+        &self,
+        home: &ActorId,
+        at: Time,
+        object: &SubjectId,
+    ) -> Result<Vec<Key>> {
+        let then = self.context.core().activities_at(home, at).await?.into_iter();
+        let about = then.filter(|(activity, _)| activity.object_id == *object);
+        Ok(about.map(|(_, key)| key).collect())
     }
 
     pub(super) async fn transact(&self, transaction: Transaction) -> Result<()> {
@@ -166,8 +200,13 @@ impl Purge {
     }
 }
 
-/// Returns the key of the activity that announced a share.
-pub(super) fn share_activity(share: &Share) -> Key {
+/// Returns the keys that the activity that announced a share may have.
+pub(super) fn share_activities(share: &Share) -> [Key; 2] {
     let home = Activity::home(&share.user_id, &None);
-    Activity::at(&home, &share.created_at, &share.activity_id).into()
+    activity_keys(&home, &share.created_at, &share.activity_id)
+}
+
+/// Returns the keys that an activity has if it enters home feeds, and if it does not.
+pub(super) fn activity_keys(home: &ActorId, at: &Time, id: &ActivityId) -> [Key; 2] {
+    [Activity::at(home, at, id).into(), ProfileActivity::at(home, at, id).into()]
 }

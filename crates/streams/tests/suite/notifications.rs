@@ -45,7 +45,8 @@ async fn write(town: &Town, put: Put) {
 
 async fn room(town: &Town, names: [&str; 2]) -> Room {
     let (id, created_at) = ("room".parse().unwrap(), town.now());
-    let room = Room { id, scope: RoomScope::Dm, group_id: None, created_at };
+    let (scope, message_timeline) = (RoomScope::Dm, None);
+    let room = Room { id, scope, group_id: None, message_timeline, created_at };
     write(town, room.create()).await;
     for name in names {
         let member = RoomMember {

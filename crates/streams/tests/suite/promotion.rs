@@ -117,6 +117,50 @@ async fn an_active_user_is_promoted_until_a_quiet_day() {
     assert_eq!(posts(2).await, promoted);
 }
 
+/// R36: for a user whose thresholds an admin has set, the rule follows those, at once and from then on.
+#[tokio::test]
+async fn an_admin_sets_the_thresholds_of_one_user() {
+    let town = town().await;
+    town.add_user("ada", |_| {}).await;
+    town.add_user("bo", |_| {}).await;
+    let ada = town.grant_role("ada", Role::Admin).await;
+    let promotions = Promotions::new(town.context().clone());
+    let set = async |thresholds: Option<&str>| {
+        let input = NewPromotion {
+            subject_id: ana(),
+            fanout_enabled: false,
+            reason: PromotionReason::Followers,
+            thresholds: thresholds.map(|json| json.parse().unwrap()),
+        };
+        promotions.set(&ada, &input, None).await.unwrap();
+        town.settle().await;
+    };
+    set(Some(r#"{"followers":2,"activitiesPerDay":2}"#)).await;
+    follow(&town, "f1").await;
+    assert_eq!(promotion(&town, &ana()).await, Some((false, PromotionReason::Followers)));
+    follow(&town, "f2").await;
+    assert_eq!(promotion(&town, &ana()).await, Some((true, PromotionReason::Followers)));
+    let decided = town.context().core().promotion(&ana()).get().await.unwrap().unwrap();
+    let expected = r#"{"followers":2,"followersMax":5,"activitiesPerDay":2}"#;
+    assert_eq!(decided.thresholds.unwrap().as_str(), expected);
+    for fan in ["f1", "f2"] {
+        town.follow(fan, "bo").await;
+    }
+    for text in ["one", "two"] {
+        town.post("bo", text).await;
+    }
+    town.settle().await;
+    let bo = ActorId::from(&town.id("bo"));
+    assert_eq!(promotion(&town, &bo).await, None, "others have those of the settings");
+
+    set(None).await;
+    assert_eq!(promotion(&town, &ana()).await, Some((false, PromotionReason::Followers)));
+    follow(&town, "f3").await;
+    assert_eq!(promotion(&town, &ana()).await, Some((false, PromotionReason::Followers)));
+    set(Some(r#"{"followers":3}"#)).await;
+    assert_eq!(promotion(&town, &ana()).await, Some((true, PromotionReason::Followers)), "at once");
+}
+
 /// R36: an admin's decision overrides the rule.
 #[tokio::test]
 async fn a_manual_decision_overrides_the_rule() {

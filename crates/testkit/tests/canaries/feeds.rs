@@ -14,6 +14,7 @@ impl Reader<'_> {
         let bus = self.secrets.town.new_bus();
         let feeds = Feeds::new(context.clone(), &bus);
         self.list("feed", async |page| feeds.home(caller, &page).await).await;
+        self.list("feed by rank", async |page| feeds.top(caller, &page).await).await;
         bus.warm_up().await.unwrap();
         self.list("remembered feed", async |page| feeds.home(caller, &page).await).await;
         let places = self.secrets.activity_keys().await;

@@ -29,6 +29,12 @@ pub(crate) async fn record(book: &mut CostBook) {
         send(scene, room).await;
     })
     .await;
+    book.mutation("updateRoom", &[], async |scene| {
+        let room = scene.town.room_with(ANA, BO).await;
+        let (rooms, me, request) = (scene.town.rooms(), scene.ana(), scene.request());
+        scene.record(rooms.update(&me, &room, false, request.as_ref())).await;
+    })
+    .await;
     book.mutation("markRoomRead", &[], async |scene| {
         let room = scene.town.room_with(ANA, BO).await;
         let text = samples::message().text;

@@ -228,6 +228,7 @@ fn settings(tables: &TableNames, server: Server, opening: &Opening, ttl_days: u3
         margin_ms: MARGIN_MS,
         walk_max: server.walk_max(),
         memory: server.memory(),
+        ..FeedSettings::default()
     };
     let (tables, moderation) = (tables.clone(), server.moderation(opening.is_moderated));
     Settings { tables, moderation, feed, ..Town::settings() }

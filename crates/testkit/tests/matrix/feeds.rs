@@ -19,16 +19,16 @@ use super::user_actions::person;
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
-public post              | feeds.home feeds.next feeds.at                                       | -    ok   ok   no   no   no   no   no   no   no   403
-followers' post          | feeds.home feeds.next feeds.at                                       | -    ok   ok   no   no   no   no   no   no   no   403
-private post             | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   no   no   no   no   no   403
-private account's post   | feeds.home feeds.next feeds.at                                       | -    ok   ok   no   no   no   no   no   no   no   403
-group's post             | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   ok   no   ok   no   no   403
-private group's post     | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   ok   no   ok   no   no   403
-flagged post             | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   no   no   no   no   no   403
-rejected post            | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   no   no   no   no   no   403
-deleted post             | feeds.home feeds.next feeds.at                                       | -    no   no   no   no   no   no   no   no   no   403
-suspended account's post | feeds.home feeds.next feeds.at                                       | -    403  no   no   no   no   no   no   no   no   403
+public post              | feeds.home feeds.top feeds.next feeds.at                             | -    ok   ok   no   no   no   no   no   no   no   403
+followers' post          | feeds.home feeds.top feeds.next feeds.at                             | -    ok   ok   no   no   no   no   no   no   no   403
+private post             | feeds.home feeds.top feeds.next feeds.at                             | -    ok   no   no   no   no   no   no   no   no   403
+private account's post   | feeds.home feeds.top feeds.next feeds.at                             | -    ok   ok   no   no   no   no   no   no   no   403
+group's post             | feeds.home feeds.top feeds.next feeds.at                             | -    ok   no   no   no   ok   no   ok   no   no   403
+private group's post     | feeds.home feeds.top feeds.next feeds.at                             | -    ok   no   no   no   ok   no   ok   no   no   403
+flagged post             | feeds.home feeds.top feeds.next feeds.at                             | -    ok   no   no   no   no   no   no   no   no   403
+rejected post            | feeds.home feeds.top feeds.next feeds.at                             | -    ok   no   no   no   no   no   no   no   no   403
+deleted post             | feeds.home feeds.top feeds.next feeds.at                             | -    no   no   no   no   no   no   no   no   no   403
+suspended account's post | feeds.home feeds.top feeds.next feeds.at                             | -    403  no   no   no   no   no   no   no   no   403
 public post              | feeds.live                                                           | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 profile                  | promotions.promotions promotions.set                                 | -    403  403  403  403  403  403  403  403  ok   403
 ";
@@ -47,6 +47,7 @@ pub(crate) async fn answer(
     let is = |entry: &FeedEntry| entry.post.as_ref().map(|shown| &shown.id) == post;
     match operation {
         "feeds.home" => lists(feeds.home(caller, &page()).await, is),
+        "feeds.top" => lists(feeds.top(caller, &page()).await, is),
         "feeds.at" => {
             let place = place(town, &person(object), group, post.unwrap()).await;
             let found = feeds.at(caller, &[place]).await;

@@ -26,7 +26,7 @@ const READS: &str = "
     assistance.threads blocks.list statistics.totals comments.by comments.by_ids comments.comment comments.comments
     comments.counters comments.engagement comments.on comments.replies companies.companies companies.company companies.mine
     feeds.at
-    feeds.home feeds.live feeds.next
+    feeds.home feeds.live feeds.next feeds.top
     follows.activity_of follows.among follows.followed follows.followed_by follows.followers
     follows.following follows.is_following follows.requests goals.get goals.goals goals.list
     groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
@@ -48,7 +48,7 @@ const READS: &str = "
 const OF_PROCESSORS: &str = "
     groups.disband groups.leave_all moderation.decide_automatically
     quests.clear quests.expire quests.recount quests.recount_all
-    milestones.achieve_reached notifications.may_notify notifications.latest_actor posts.set_author_private promotions.rule_writes
+    milestones.achieve_reached notifications.may_notify notifications.latest_actor posts.set_author_private promotions.rule_writes promotions.thresholds
     webhooks.disable webhooks.disable_if_unchanged
 ";
 

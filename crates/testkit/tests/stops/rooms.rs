@@ -34,6 +34,7 @@ pub(crate) enum RoomMutation {
     Enter(GroupId),
     Say(RoomId),
     Read(RoomId, MessageId),
+    Unlist(RoomId),
 }
 
 impl RoomMutation {
@@ -42,6 +43,7 @@ impl RoomMutation {
             Self::Open(_) | Self::Enter(_) => "rooms.create",
             Self::Say(_) => "messages.send",
             Self::Read(..) => "rooms.mark_read",
+            Self::Unlist(_) => "rooms.update",
         }
     }
 
@@ -64,6 +66,7 @@ impl RoomMutation {
                 reduce(town.messages().send(caller, &message, request).await)
             }
             Self::Read(room, up_to) => reduce(rooms.mark_read(caller, room, up_to, request).await),
+            Self::Unlist(room) => reduce(rooms.update(caller, room, false, request).await),
         }
     }
 
@@ -77,6 +80,10 @@ impl RoomMutation {
                 assert_eq!((said, numbers), (1, vec![2, 1]), "{what}");
                 assert_eq!(town.unread("ana", room).await, 0, "{what}");
                 assert_eq!(town.unread("bo", room).await, 1, "{what}");
+            }
+            Self::Unlist(room) => {
+                let now = core.room(room).get().await.unwrap().unwrap();
+                assert!(!now.lists_messages(), "{what}");
             }
             Self::Read(room, _) => assert_eq!(town.unread("ana", room).await, 0, "{what}"),
             Self::Open(user) => {
@@ -97,6 +104,7 @@ pub(crate) fn room_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         RoomMutation::Enter(stage.group.clone()),
         RoomMutation::Say(two.clone()),
         RoomMutation::Say(group),
+        RoomMutation::Unlist(two.clone()),
         RoomMutation::Read(two, said),
     ];
     mutations.into_iter().map(|mutation| Mutation::Room(ana.clone(), mutation)).collect()

@@ -1,8 +1,8 @@
 //! The tally entries of quests, rewards, tags, files, helpers and notifications.
 
 use roundtable_model::entities::{
-    Activity, AssistHelper, AssistThread, Group, Holder, Media, Notification, Offer, Quest,
-    QuestStep, TagRef, Upload,
+    Activity, AssistHelper, AssistThread, Group, Holder, Media, Notification, Offer,
+    ProfileActivity, Quest, QuestStep, TagRef, Upload,
 };
 use roundtable_model::table::Item;
 use roundtable_model::{
@@ -134,6 +134,12 @@ impl TallySource for Activity {
         if self.object_type != ObjectType::Post {
             emit_files(&self.actor_id, &self.media, &Holder::activity(self), emit);
         }
+    }
+}
+
+impl TallySource for ProfileActivity {
+    fn emit_entries(&self, item: &Item, rules: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
+        Activity::from(self.clone()).emit_entries(item, rules, emit);
     }
 }
 
