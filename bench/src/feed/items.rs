@@ -105,6 +105,7 @@ impl Town {
             fanout_enabled: true,
             reason: PromotionReason::Manual,
             thresholds: None,
+            overrides: None,
             watermark: None,
             watermark_since: None,
             updated_at: Time::from_ms(Self::begin_ms()),

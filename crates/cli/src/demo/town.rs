@@ -115,6 +115,7 @@ fn unlimited_settings() -> Settings {
         writes_per_minute: 1,
         sign_ups_burst: u32::MAX,
         sign_ups_per_hour: 1,
+        ..RateSettings::default()
     };
     Settings { rates, ..Settings::default() }
 }
