@@ -95,8 +95,8 @@ pub use memory::{CacheStats, EntityMemoryStats};
 pub use messages::{LiveRoom, MESSAGE_ITEMS, Messages, NewMessage};
 pub use milestones::{MilestoneChange, MilestoneError, Milestones, NewMilestone};
 pub use moderation::{
-    AutoModerationOutcome, AutoModerator, AutoModeratorError, ModeratedContent, Moderation,
-    ModerationError, ModerationSubject, Verdict,
+    AutoModerationOutcome, AutoModerator, AutoModeratorError, CaseSubject, ModeratedContent,
+    Moderation, ModerationError, ModerationSubject, ReviewedCase, Verdict,
 };
 pub use mutes::{MuteError, Mutes};
 pub use notifications::{

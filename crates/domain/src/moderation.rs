@@ -8,11 +8,12 @@
 //! This module sends nothing: automatic moderation is delegated to an [`AutoModerator`].
 
 mod auto_moderation;
+mod conduct;
 mod decisions;
 mod queue;
 mod reports;
 
-use roundtable_model::entities::{Comment, ModerationCase, Post};
+use roundtable_model::entities::{Comment, Group, Message, ModerationCase, Post, User};
 use roundtable_model::table::{Check, Write};
 use roundtable_model::{CaseId, CommentId, Json, ModerationStatus, PostId, Shard, Time, UserId};
 use serde::{Deserialize, Serialize};
@@ -27,8 +28,12 @@ refusals! {
     ModerationError {
         NoSuchPost: NotFound = "there is no such post",
         NoSuchComment: NotFound = "there is no such comment",
+        NoSuchUser: NotFound = "there is no such user",
+        NoSuchGroup: NotFound = "there is no such group",
+        NoSuchMessage: NotFound = "there is no such message",
         NoSuchCase: NotFound = "there is no moderation case for this",
-        OwnContent: BadRequest = "you cannot report your own content",
+        ContentCase: BadRequest = "decide about a post with `moderatePost`, and about a comment with `moderateComment`",
+        OwnContent: BadRequest = "you cannot report yourself, your own content, or your own group",
         AlreadyHidden: Conflict = "this is already hidden",
         InvalidDecision: BadRequest = "the decision must be APPROVED, FLAGGED or REJECTED",
         ConcurrentDecision: Conflict = "another moderator has just decided this; look at it again",
@@ -54,6 +59,32 @@ pub struct ModeratedContent {
 pub struct ModerationSubject {
     pub case: ModerationCase,
     pub content: ModeratedContent,
+}
+
+/// A case with what it is about, as it is now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReviewedCase {
+    pub case: ModerationCase,
+    pub subject: CaseSubject,
+}
+
+/// The post, comment, user, group or message that a case is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CaseSubject {
+    Content(Box<ModeratedContent>),
+    User(Box<User>),
+    Group(Box<Group>),
+    Message(Box<Message>),
+}
+
+impl ReviewedCase {
+    /// Returns the post or comment, if the case is about either.
+    pub fn content(&self) -> Option<&ModeratedContent> {
+        match &self.subject {
+            CaseSubject::Content(content) => Some(content),
+            _ => None,
+        }
+    }
 }
 
 /// The target of a mutation, stored as its outcome.
@@ -94,9 +125,8 @@ impl Moderation {
         content: &ModeratedContent,
         change: &StatusChange<'_>,
     ) -> Result<Write, ServiceError> {
-        let detail =
-            Json::encode(change).map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
-        Ok(audit::entry(&self.context, actor, action, content.case_id(), Some(detail)))
+        let detail = Some(change.json()?);
+        Ok(audit::entry(&self.context, actor, action, content.case_id(), detail))
     }
 
     async fn find_case(&self, id: &CaseId) -> Result<Option<ModerationCase>, ServiceError> {
@@ -108,8 +138,11 @@ impl Moderation {
         ModerationCase {
             shard: Shard::of(&id.to_string(), self.context.settings().shards.cases.0),
             id,
-            post_id: content.post.id.clone(),
+            post_id: Some(content.post.id.clone()),
             comment_id: content.comment.as_ref().map(|comment| comment.id.clone()),
+            user_id: None,
+            group_id: None,
+            room_id: None,
             reason: None,
             reporter_ids: Vec::new(),
             status: ModerationStatus::Pending,
@@ -117,6 +150,7 @@ impl Moderation {
             decided_at: None,
             version: 1,
             created_at: now,
+            ttl: None,
         }
     }
 }
@@ -203,6 +237,12 @@ impl ModerationTarget {
 
 fn is_decided(case: &ModerationCase) -> bool {
     case.status != ModerationStatus::Pending
+}
+
+impl StatusChange<'_> {
+    fn json(&self) -> Result<Json, ServiceError> {
+        Json::encode(self).map_err(|invalid| ServiceError::Internal(invalid.to_string()))
+    }
 }
 
 /// The detail of an audit entry.

@@ -11,16 +11,12 @@ use crate::scalars::Json;
 use crate::users::User;
 
 objects! {
-    Report of entities::Report;
+    Report of entities::CaseReport;
     AuditEntry of entities::Audit;
 }
 
 #[object(of = self.0)]
 impl Report {
-    fn case_id(&self) -> &CaseId {
-        &self.0.subject_id
-    }
-
     fn user(&self) -> &UserId {
         &self.0.user_id
     }

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::ModerationSubject;
+use roundtable_domain::{CaseSubject, ModeratedContent, ReviewedCase};
 use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
-use roundtable_model::{CaseId, CommentId, ModerationStatus, PostId, RequestId, entities};
+use roundtable_model::{
+    CaseId, CommentId, GroupId, MessageId, ModerationStatus, PostId, RequestId, RoomId, UserId,
+    entities,
+};
 
 use crate::audit::{self, AuditEntry, Report};
 use crate::comments::Comment;
 use crate::connection::{Connection, PageArguments};
+use crate::groups::Group;
 use crate::node::node_id;
 use crate::objects::{converted, only};
 use crate::posts::Post;
@@ -20,25 +24,35 @@ use crate::users::User;
 pub(crate) struct ModerationCase {
     case: Arc<entities::ModerationCase>,
     /// `None` for a case that was just reported: its content is read if the document selects it.
-    content: Option<ReviewedContent>,
+    subject: Option<ReviewedSubject>,
 }
 
 #[derive(Clone, Debug)]
-struct ReviewedContent {
-    post: Post,
-    comment: Option<Comment>,
+enum ReviewedSubject {
+    Content { post: Post, comment: Option<Comment> },
+    User(User),
+    Group(Group),
+    Message(Arc<entities::Message>),
 }
 
 impl From<entities::ModerationCase> for ModerationCase {
     fn from(case: entities::ModerationCase) -> Self {
-        Self { case: Arc::new(case), content: None }
+        Self { case: Arc::new(case), subject: None }
     }
 }
 
-impl From<ModerationSubject> for ModerationCase {
-    fn from(ModerationSubject { case, content }: ModerationSubject) -> Self {
-        let (post, comment) = (content.post.into(), content.comment.map(Comment::from));
-        Self { case: Arc::new(case), content: Some(ReviewedContent { post, comment }) }
+impl From<ReviewedCase> for ModerationCase {
+    fn from(ReviewedCase { case, subject }: ReviewedCase) -> Self {
+        let subject = match subject {
+            CaseSubject::Content(content) => {
+                let ModeratedContent { post, comment } = *content;
+                ReviewedSubject::Content { post: post.into(), comment: comment.map(Into::into) }
+            }
+            CaseSubject::User(user) => ReviewedSubject::User((*user).into()),
+            CaseSubject::Group(group) => ReviewedSubject::Group((*group).into()),
+            CaseSubject::Message(message) => ReviewedSubject::Message(message.into()),
+        };
+        Self { case: Arc::new(case), subject: Some(subject) }
     }
 }
 
@@ -60,20 +74,45 @@ impl ModerationCase {
     }
 
     async fn post(&self, context: &RequestContext) -> Result<Option<Post>, ApiError> {
-        if let Some(content) = &self.content {
-            return Ok(Some(content.post.clone()));
+        if let Some(ReviewedSubject::Content { post, .. }) = &self.subject {
+            return Ok(Some(post.clone()));
         }
-        let id = self.case.post_id.clone();
+        let Some(id) = self.case.post_id.clone() else { return Ok(None) };
         Ok(only(Post::load(context, &[id]).await?))
     }
 
     async fn comment(&self, context: &RequestContext) -> Result<Option<Comment>, ApiError> {
-        if let Some(content) = &self.content {
-            return Ok(content.comment.clone());
+        if let Some(ReviewedSubject::Content { comment, .. }) = &self.subject {
+            return Ok(comment.clone());
         }
-        let Some(id) = &self.case.comment_id else { return Ok(None) };
-        let key = (self.case.post_id.clone(), id.clone());
+        let (post, comment) = (self.case.post_id.clone(), self.case.comment_id.clone());
+        let Some(key) = post.zip(comment) else { return Ok(None) };
         Ok(only(Comment::load(context, &[key]).await?))
+    }
+
+    async fn user(&self, context: &RequestContext) -> Result<Option<User>, ApiError> {
+        let id = match &self.subject {
+            Some(ReviewedSubject::User(user)) => return Ok(Some(user.clone())),
+            Some(ReviewedSubject::Message(message)) => Some(message.user_id.clone()),
+            _ => self.case.user_id.clone(),
+        };
+        let Some(id) = id else { return Ok(None) };
+        Ok(only(User::load(context, &[id]).await?))
+    }
+
+    async fn group(&self, context: &RequestContext) -> Result<Option<Group>, ApiError> {
+        if let Some(ReviewedSubject::Group(group)) = &self.subject {
+            return Ok(Some(group.clone()));
+        }
+        let Some(id) = self.case.group_id.clone() else { return Ok(None) };
+        Ok(only(Group::load(context, &[id]).await?))
+    }
+
+    fn message_text(&self) -> Option<&str> {
+        match &self.subject {
+            Some(ReviewedSubject::Message(message)) => Some(&message.text),
+            _ => None,
+        }
     }
 
     async fn reports(
@@ -159,6 +198,53 @@ impl ModerationMutations {
         let (moderation, caller) = (context.services().moderation(), context.caller()?);
         let request = request_id.as_ref();
         Ok(moderation.report_comment(caller, &comment_id, &reason, request).await?.into())
+    }
+
+    async fn report_user(
+        context: &RequestContext,
+        user_id: UserId,
+        reason: String,
+        request_id: Option<RequestId>,
+    ) -> Result<ModerationCase, ApiError> {
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let request = request_id.as_ref();
+        Ok(moderation.report_user(caller, &user_id, &reason, request).await?.into())
+    }
+
+    async fn report_group(
+        context: &RequestContext,
+        group_id: GroupId,
+        reason: String,
+        request_id: Option<RequestId>,
+    ) -> Result<ModerationCase, ApiError> {
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let request = request_id.as_ref();
+        Ok(moderation.report_group(caller, &group_id, &reason, request).await?.into())
+    }
+
+    async fn report_message(
+        context: &RequestContext,
+        room_id: RoomId,
+        message_id: MessageId,
+        reason: String,
+        request_id: Option<RequestId>,
+    ) -> Result<ModerationCase, ApiError> {
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let request = request_id.as_ref();
+        let case = moderation.report_message(caller, &room_id, &message_id, &reason, request);
+        Ok(case.await?.into())
+    }
+
+    async fn decide_case(
+        context: &RequestContext,
+        case_id: CaseId,
+        status: ModerationStatus,
+        reason: Option<String>,
+        request_id: Option<RequestId>,
+    ) -> Result<ModerationCase, ApiError> {
+        let (moderation, caller) = (context.services().moderation(), context.caller()?);
+        let (reason, request) = (reason.as_deref(), request_id.as_ref());
+        Ok(moderation.decide_case(caller, &case_id, status, reason, request).await?.into())
     }
 
     async fn moderate_post(

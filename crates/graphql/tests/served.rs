@@ -163,11 +163,15 @@ moderation.audit_of                    Query.listAudit
 moderation.case                        =moderation.cases
 moderation.cases                       Query.getModerationCase
 moderation.decide_automatically        streams
+moderation.decide_case                 Mutation.decideCase
 moderation.moderate_comment            Mutation.moderateComment
 moderation.moderate_post               Mutation.moderatePost
 moderation.queue                       Query.listModerationQueue
 moderation.report_comment              Mutation.reportComment
 moderation.report_post                 Mutation.reportPost
+moderation.report_group                Mutation.reportGroup
+moderation.report_message              Mutation.reportMessage
+moderation.report_user                 Mutation.reportUser
 moderation.reports                     Query.listReports
 mutes.among                            Follow.muted
 mutes.list                             Query.listMuted

@@ -28,7 +28,7 @@ pub use follows::{Block, Follow, Mute};
 pub use goals::{Goal, Milestone, Task};
 pub use groups::{Group, GroupCounter, GroupMember};
 pub use media::{Holder, Media, Upload};
-pub use moderation::{Audit, ModerationCase, Report};
+pub use moderation::{Audit, CaseReport, ModerationCase, Report};
 pub use notifications::Notification;
 pub use offers::{Company, Offer, TagRef};
 pub use ops::{

@@ -29,7 +29,8 @@ pub use people::{
 };
 pub use posts::{post, post_counter, post_summary, scores};
 pub use reactions::{
-    audit, comment, comment_counter, comment_like, like, moderation_case, report, share,
+    audit, case_report, comment, comment_counter, comment_like, like, moderation_case, report,
+    share,
 };
 
 use std::str::FromStr;

@@ -9,13 +9,13 @@
 //! whose items the embedded store also keeps in the order of their sort keys, across partitions.
 
 use crate::entities::{
-    Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
-    Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device, EmailLock,
-    FeedHorizon, FeedItem, FeedRanking, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock,
-    Idempotency, Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone, ModerationCase,
-    Mute, NickLock, Notification, Offer, Post, PostCounter, PostSummary, ProfileActivity,
-    Promotion, Quest, QuestStep, Report, Room, RoomHead, RoomMember, SealedKey, Session, Share,
-    TagRef, Task, Upload, User, UserCounter, Webhook, XpEntry,
+    Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, CaseReport,
+    Checkpoint, Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device,
+    EmailLock, FeedHorizon, FeedItem, FeedRanking, Follow, Goal, Group, GroupCounter, GroupMember,
+    HandleLock, Idempotency, Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone,
+    ModerationCase, Mute, NickLock, Notification, Offer, Post, PostCounter, PostSummary,
+    ProfileActivity, Promotion, Quest, QuestStep, Report, Room, RoomHead, RoomMember, SealedKey,
+    Session, Share, TagRef, Task, Upload, User, UserCounter, Webhook, XpEntry,
 };
 use crate::shape::TableShape;
 use crate::{
@@ -196,7 +196,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
         gsi2 else if listed     => "FEED#{feed_id}#{published_at:day}[#{shard}]", "{published_at}#{id}";
         gsi3 if listed, score   => "POPULAR_POSTS[#{shard}]",           "{score}#{published_at}#{id}";
     }
-    /// A post or comment under moderation.
+    /// A post, comment, user, group or message under moderation.
     ModerationCase(id: CaseId) + (created_at, shard, mut status) {
         main                    => "CASE#{id}",                         "CASE#{id}";
         gsi2                    => "MODERATION#{status}#{created_at:day}[#{shard}]", "{created_at}#{id}";
@@ -232,6 +232,10 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     /// A user's report of a post or comment.
     Report(post_id: PostId, subject_id: CaseId, user_id: UserId) of (post_id) {
         main                    => "POST#{post_id}",                    "REPORT#{subject_id}#{user_id}";
+    }
+    /// A user's report of a user, a group or a message.
+    CaseReport(case_id: CaseId, user_id: UserId) {
+        main                    => "CASE#{case_id}",                    "REPORT#{user_id}";
     }
     /// A notification of a user.
     Notification(user_id: UserId, created_at: Time, id: NotificationId) of (user_id) {
@@ -395,6 +399,8 @@ access_patterns {
     popular(shards: Shards)                      => gsi3, "POPULAR_POSTS[#{shards}]", all, desc -> Post;
     moderation_queue(status: ModerationStatus, days: Days, shards: Shards) => gsi2, "MODERATION#{status}#{days}[#{shards}]", all, desc -> ModerationCase;
     moderation_case(id: CaseId)                  => main, "CASE#{id}", "CASE#{id}", strong -> ModerationCase;
+    case_reports(case: CaseId)                   => main, "CASE#{case}", begins "REPORT#", asc -> CaseReport;
+    case_report(case: CaseId, user: UserId)      => main, "CASE#{case}", "REPORT#{user}", strong -> CaseReport;
     reports(post: PostId, subject: CaseId)       => main, "POST#{post}", begins "REPORT#{subject}#", asc -> Report;
     report(post: PostId, subject: CaseId, user: UserId) => main, "POST#{post}", "REPORT#{subject}#{user}", strong -> Report;
     company(id: CompanyId)                       => main, "COMPANY#{id}", "COMPANY#{id}", strong -> Company;
@@ -445,6 +451,7 @@ accepted {
     hot Follow.gsi1 => "Followers have shards. Requests wait for one user to answer them, never a thousand a second.";
     hot Block.gsi1 => "A thousand users blocking the same user in one second are not expected.";
     hot Audit.gsi2 => "A decision is made by hand, and few are made about one user or object.";
+    hot CaseReport.main => "500 reports of one user a second are not expected.";
     hot Mute.gsi1 => "A thousand users muting the same user in one second are not expected.";
     hot Offer.gsi3 => "Only the owner creates a company's offers.";
     hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; the number of shards is a setting, which can be raised at any time.";
@@ -472,7 +479,8 @@ accepted {
     unowned EmailLock.main, NickLock.main, HandleLock.main => "Deleting the account releases its names.";
     unowned Invitation.main => "It outlives its inviter, and carries only the inviter's id.";
     undeclared-owner Invitation.main => "It outlives its inviter, and carries only the inviter's id.";
-    unowned ModerationCase.main => "Its id is that of its post or comment, and it is removed with either.";
+    unowned ModerationCase.main => "Its id is that of its post or comment, and it is removed with either; a case about a user, a group or a message expires.";
+    unowned CaseReport.main => "It expires, and carries only the ids of the case and of the reporting user.";
     unowned TagRef.main => "Removed with the tagged object, whose tags lead to it.";
     unowned Audit.main => "The audit log is kept.";
     partial-owner Follow.gsi1 => "The account purge removes follows itself: followers in all shards, and requests.";
@@ -480,6 +488,7 @@ accepted {
     undeclared-owner Task.main => "It goes with its goal, which belongs to the user.";
     undeclared-owner Milestone.main => "The purge of its goal lists it under the user.";
     undeclared-owner Post.main => "The purge of its group finds it through its activity; a post that waits for approval stays with its author.";
+    undeclared-owner CaseReport.main => "It expires, and its ids lead to nothing once the account or the group is gone.";
     undeclared-owner CommentLike.main, Report.main => "It stays with the post and carries only the user's id, which leads to no profile once the account is gone.";
     type-before-time User.gsi1 => "One kind at a time is read far more often; entity_timeline merges them all.";
 }

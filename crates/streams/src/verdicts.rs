@@ -135,5 +135,6 @@ fn case_to_review(change: &Change) -> Result<Option<CaseId>> {
 }
 
 fn is_pending(case: &ModerationCase) -> bool {
-    case.status == ModerationStatus::Pending
+    // Cases about users, groups and messages are for moderators.
+    case.status == ModerationStatus::Pending && case.post_id.is_some()
 }

@@ -23,8 +23,11 @@ impl Town {
         self.moderation().moderate_post(&self.mo(), post, status, None, None).await.unwrap()
     }
 
+    /// Returns the case of a post or comment.
     pub async fn case(&self, id: impl Into<CaseId>) -> ModerationSubject {
-        self.moderation().case(&self.mo(), &id.into()).await.unwrap()
+        let reviewed = self.moderation().case(&self.mo(), &id.into()).await.unwrap();
+        let content = reviewed.content().unwrap().clone();
+        ModerationSubject { case: reviewed.case, content }
     }
 
     /// Returns the case ids of the first page of the moderation queue.

@@ -8,8 +8,8 @@ use roundtable_domain::{
     ProfileChange, Refusal,
 };
 use roundtable_model::{
-    ActivityVerb, CommentId, GroupId, GroupRole, LikeType, ModerationStatus, Nickname, ObjectType,
-    PostId, RequestId, Role, Tier, UserId, Visibility,
+    ActivityVerb, CaseId, CommentId, GroupId, GroupRole, LikeType, ModerationStatus, Nickname,
+    ObjectType, PostId, RequestId, Role, Tier, UserId, Visibility,
 };
 
 use crate::Town;
@@ -49,6 +49,9 @@ pub enum UserAction {
     PostActivity(PostId),
     Report(PostId),
     ReportComment(CommentId),
+    ReportUser(UserId),
+    ReportGroup(GroupId),
+    DecideCase(CaseId, ModerationStatus),
     Moderate(PostId, ModerationStatus),
     ModerateComment(CommentId, ModerationStatus),
     Rename(Nickname),
@@ -117,6 +120,9 @@ named! {
     PostActivity "activities.post"
     Report "moderation.report_post"
     ReportComment "moderation.report_comment"
+    ReportUser "moderation.report_user"
+    ReportGroup "moderation.report_group"
+    DecideCase "moderation.decide_case"
     Moderate "moderation.moderate_post"
     ModerateComment "moderation.moderate_comment"
     Rename "accounts.update_profile"
@@ -380,6 +386,15 @@ impl Town {
             }
             UserAction::ReportComment(id) => {
                 reduce(moderation.report_comment(caller, id, "rude", request).await)
+            }
+            UserAction::ReportUser(id) => {
+                reduce(moderation.report_user(caller, id, "rude", request).await)
+            }
+            UserAction::ReportGroup(id) => {
+                reduce(moderation.report_group(caller, id, "rude", request).await)
+            }
+            UserAction::DecideCase(id, status) => {
+                reduce(moderation.decide_case(caller, id, *status, None, request).await)
             }
             UserAction::Moderate(id, status) => {
                 reduce(moderation.moderate_post(caller, id, *status, None, request).await)

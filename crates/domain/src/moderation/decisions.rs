@@ -255,7 +255,7 @@ impl CaseDecision {
 
 impl ModerationDecision<'_> {
     /// Closes the case. The original reason stays if the decision gives none.
-    fn closing(self, case: ModerationCase, now: Time) -> ModerationCase {
+    pub(super) fn closing(self, case: ModerationCase, now: Time) -> ModerationCase {
         ModerationCase {
             status: self.status,
             reason: self.reason.map(str::to_owned).or(case.reason),

@@ -4,11 +4,16 @@ use std::collections::HashMap;
 
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Audit, Comment, ModerationCase, Report};
-use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId, SubjectId, UserId};
+use roundtable_model::entities::{Audit, CaseReport, Comment, Message, ModerationCase, Report};
+use roundtable_model::{
+    CaseId, Day, Days, GroupId, MessageId, ModerationStatus, PostId, SubjectId, UserId, UserStatus,
+};
 
-use super::{ModeratedContent, Moderation, ModerationError, ModerationSubject};
+use super::{
+    CaseSubject, ModeratedContent, Moderation, ModerationError, ModerationSubject, ReviewedCase,
+};
 use crate::access::Permission;
+use crate::accounts::public_profile;
 use crate::comments::comments;
 use crate::limits::REVIEW_DAYS_MAX;
 use crate::pages::fill_page;
@@ -23,7 +28,7 @@ impl Moderation {
         caller: &Caller,
         status: Option<ModerationStatus>,
         page: &PageInput,
-    ) -> Result<Page<ModerationSubject>, ModerationError> {
+    ) -> Result<Page<ReviewedCase>, ModerationError> {
         self.check_reader(caller, Permission::SeeModerationQueue).await?;
         let status = status.unwrap_or(ModerationStatus::Pending);
         let (days, shards) = (self.days(None), self.context.settings().shards.cases.0);
@@ -33,7 +38,7 @@ impl Moderation {
                 let listing = self.context.core().moderation_queue(&status, days, shards);
                 listing.limit(limit).after(after).page().await
             },
-            async |cases| Ok(self.subjects(cases).await?),
+            async |cases| Ok(self.reviewed(cases).await?),
         )
         .await
     }
@@ -42,11 +47,11 @@ impl Moderation {
         &self,
         caller: &Caller,
         id: &CaseId,
-    ) -> Result<ModerationSubject, ModerationError> {
+    ) -> Result<ReviewedCase, ModerationError> {
         self.check_reader(caller, Permission::SeeModerationQueue).await?;
         let case = self.find_case(id).await?.ok_or(ModerationError::NoSuchCase)?;
-        let subject = self.subjects(vec![case]).await?.into_iter().flatten().next();
-        subject.ok_or(ModerationError::NoSuchCase)
+        let reviewed = self.reviewed(vec![case]).await?.into_iter().flatten().next();
+        reviewed.ok_or(ModerationError::NoSuchCase)
     }
 
     /// Returns cases in the order of `ids`; `None` where one does not exist.
@@ -54,13 +59,13 @@ impl Moderation {
         &self,
         caller: &Caller,
         ids: &[CaseId],
-    ) -> Result<Vec<Option<ModerationSubject>>, ModerationError> {
+    ) -> Result<Vec<Option<ReviewedCase>>, ModerationError> {
         self.check_reader(caller, Permission::SeeModerationQueue).await?;
         let item_keys = ids.iter().map(ModerationCase::at);
         let found = self.context.items_at("moderation_case", item_keys).await?;
         let existing = found.iter().flatten().cloned().collect();
-        let mut subjects = self.subjects(existing).await?.into_iter();
-        Ok(found.into_iter().map(|case| case.and_then(|_| subjects.next()?)).collect())
+        let mut reviewed = self.reviewed(existing).await?.into_iter();
+        Ok(found.into_iter().map(|case| case.and_then(|_| reviewed.next()?)).collect())
     }
 
     /// Returns the reports of a case.
@@ -69,14 +74,25 @@ impl Moderation {
         caller: &Caller,
         id: &CaseId,
         page: &PageInput,
-    ) -> Result<Page<Report>, ModerationError> {
-        let post = self.case(caller, id).await?.case.post_id;
+    ) -> Result<Page<CaseReport>, ModerationError> {
+        let core = self.context.core();
+        let Some(post) = self.case(caller, id).await?.case.post_id else {
+            return fill_page(
+                page,
+                async |limit, after| core.case_reports(id).limit(limit).after(after).page().await,
+                async |reports| Ok(reports.into_iter().map(Some).collect()),
+            )
+            .await;
+        };
         fill_page(
             page,
-            async |limit, after| {
-                self.context.core().reports(&post, id).limit(limit).after(after).page().await
+            async |limit, after| core.reports(&post, id).limit(limit).after(after).page().await,
+            async |reports: Vec<Report>| {
+                let report = |Report { subject_id, user_id, reason, created_at, .. }| {
+                    Some(CaseReport { case_id: subject_id, user_id, reason, created_at, ttl: None })
+                };
+                Ok(reports.into_iter().map(report).collect())
             },
-            async |reports| Ok(reports.into_iter().map(Some).collect()),
         )
         .await
     }
@@ -157,12 +173,61 @@ impl Moderation {
         Ok(())
     }
 
-    /// Reads the content of cases in batches; `None` where it has been deleted.
+    /// Reads what cases are about, in batches; `None` where it has been deleted.
+    async fn reviewed(
+        &self,
+        cases: Vec<ModerationCase>,
+    ) -> Result<Vec<Option<ReviewedCase>>, ServiceError> {
+        let core = self.context.core();
+        let users: Vec<UserId> = cases.iter().filter_map(|case| case.user_id.clone()).collect();
+        let groups: Vec<GroupId> = cases.iter().filter_map(|case| case.group_id.clone()).collect();
+        let messages = cases.iter().filter_map(|case| {
+            let id: MessageId = case.id.recast();
+            Some(Message::at(case.room_id.as_ref()?, &id.time()?, &id))
+        });
+        let of_content = |case: &&ModerationCase| case.post_id.is_some();
+        let content = cases.iter().filter(of_content).cloned().collect();
+        let (users, groups, messages, content) = futures::future::try_join4(
+            async { Ok(core.profiles(&users).strong().get().await?) },
+            async { Ok(core.groups(&groups).strong().get().await?) },
+            async { Ok(self.context.items_at("messages", messages).await?) },
+            self.subjects(content),
+        )
+        .await?;
+        let mut subjects: HashMap<CaseId, CaseSubject> = HashMap::new();
+        let users = users.into_iter().flatten().filter(|user| user.status != UserStatus::Deleted);
+        subjects
+            .extend(users.map(|user| {
+                ((&user.id).into(), CaseSubject::User(Box::new(public_profile(user))))
+            }));
+        let groups = groups.into_iter().flatten();
+        subjects
+            .extend(groups.map(|group| ((&group.id).into(), CaseSubject::Group(Box::new(group)))));
+        let messages = messages.into_iter().flatten();
+        subjects.extend(
+            messages.map(|message| ((&message.id).into(), CaseSubject::Message(Box::new(message)))),
+        );
+        subjects.extend(content.into_iter().flatten().map(
+            |ModerationSubject { case, content }| {
+                (case.id, CaseSubject::Content(Box::new(content)))
+            },
+        ));
+        let reviewed = cases.into_iter().map(|case| {
+            let subject = subjects.get(&case.id)?.clone();
+            Some(ReviewedCase { case, subject })
+        });
+        Ok(reviewed.collect())
+    }
+
+    /// Reads the content of cases in batches; `None` where it has been deleted. Omits cases about users, groups
+    /// and messages.
     pub(super) async fn subjects(
         &self,
         cases: Vec<ModerationCase>,
     ) -> Result<Vec<Option<ModerationSubject>>, ServiceError> {
-        let ids: Vec<PostId> = cases.iter().map(|case| case.post_id.clone()).collect();
+        let cases: Vec<ModerationCase> =
+            cases.into_iter().filter(|case| case.post_id.is_some()).collect();
+        let ids: Vec<PostId> = cases.iter().filter_map(|case| case.post_id.clone()).collect();
         let posts = async { Ok(self.context.core().posts(&ids).strong().get().await?) };
         let (posts, comments) = try_join(posts, self.comments(&cases)).await?;
         let subjects = cases.into_iter().zip(posts).map(|(case, post)| {
@@ -180,8 +245,9 @@ impl Moderation {
         &self,
         cases: &[ModerationCase],
     ) -> Result<HashMap<CaseId, Comment>, ServiceError> {
-        let item_keys =
-            cases.iter().filter_map(|case| Some((&case.post_id, case.comment_id.as_ref()?)));
+        let item_keys = cases
+            .iter()
+            .filter_map(|case| Some((case.post_id.as_ref()?, case.comment_id.as_ref()?)));
         let found = comments(&self.context, item_keys).await?;
         Ok(found.into_iter().flatten().map(|comment| ((&comment.id).into(), comment)).collect())
     }

@@ -1,9 +1,11 @@
 //! Reports: one per user and item, and one case for all reports of an item.
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{ModerationCase, Report, User};
+use roundtable_model::entities::{CaseReport, ModerationCase, Report, User};
 use roundtable_model::table::Write;
-use roundtable_model::{CommentId, Entity, ModerationStatus, PostId, RequestId, UserId, rekey};
+use roundtable_model::{
+    CommentId, Entity, ModerationStatus, PostId, RequestId, Time, UserId, rekey,
+};
 
 use super::{
     ModeratedContent, Moderation, ModerationError, ModerationTarget, StatusChange, is_decided,
@@ -51,7 +53,7 @@ impl Moderation {
             .replay(async |target: ModerationTarget| {
                 let content = self.content(&target).await?;
                 match self.existing_report(&caller.user_id, &content).await? {
-                    (Some(report), Some(case)) => Ok(redacted_case(case, &report)),
+                    (Some(report), Some(case)) => Ok(redacted_case(case, &report.text())),
                     _ => Err(ModerationError::NoSuchCase),
                 }
             })
@@ -59,7 +61,7 @@ impl Moderation {
                 let content = self.reportable(caller, &me, target).await?;
                 let earlier = match self.existing_report(&me.id, &content).await? {
                     (Some(report), Some(case)) => {
-                        let case = redacted_case(case, &report);
+                        let case = redacted_case(case, &report.text());
                         return attempt.unchanged(target, case).await;
                     }
                     (_, case) => case,
@@ -72,8 +74,10 @@ impl Moderation {
                     created_at: self.context.now(),
                 };
                 let case = match &earlier {
-                    Some(case) => with_report(case, &report),
-                    None => with_report(&self.new_case(&content, report.created_at), &report),
+                    Some(case) => with_report(case, &report.text()),
+                    None => {
+                        with_report(&self.new_case(&content, report.created_at), &report.text())
+                    }
                 };
                 let mut commit = attempt
                     .commit()
@@ -89,7 +93,7 @@ impl Moderation {
                     let entry = self.audit_entry(Some(caller), operation, &content, &change)?;
                     commit = commit.with("audit", entry);
                 }
-                commit.finish(target, redacted_case(case, &report)).await
+                commit.finish(target, redacted_case(case, &report.text())).await
             })
             .await
     }
@@ -132,8 +136,35 @@ impl Moderation {
     }
 }
 
+/// The part of a report that a case repeats.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReportText<'a> {
+    user_id: &'a UserId,
+    reason: &'a str,
+    created_at: Time,
+}
+
+/// A report of content, or of a user, a group or a message.
+pub(super) trait ReportSource {
+    fn text(&self) -> ReportText<'_>;
+}
+
+impl ReportSource for Report {
+    fn text(&self) -> ReportText<'_> {
+        let Self { user_id, reason, created_at, .. } = self;
+        ReportText { user_id, reason, created_at: *created_at }
+    }
+}
+
+impl ReportSource for CaseReport {
+    fn text(&self) -> ReportText<'_> {
+        let Self { user_id, reason, created_at, .. } = self;
+        ReportText { user_id, reason, created_at: *created_at }
+    }
+}
+
 /// Adds a report: names the reporter while there is room, and reopens a decided case as a new one.
-fn with_report(case: &ModerationCase, report: &Report) -> ModerationCase {
+pub(super) fn with_report(case: &ModerationCase, report: &ReportText<'_>) -> ModerationCase {
     let mut joined = case.clone();
     if joined.reporter_ids.len() < CASE_REPORTERS_MAX {
         joined.reporter_ids.push(report.user_id.clone());
@@ -149,11 +180,11 @@ fn with_report(case: &ModerationCase, report: &Report) -> ModerationCase {
             ..joined
         };
     }
-    joined.reason.get_or_insert_with(|| report.reason.clone());
+    joined.reason.get_or_insert_with(|| report.reason.to_owned());
     joined
 }
 
-fn case_write(
+pub(super) fn case_write(
     earlier: Option<&ModerationCase>,
     case: &ModerationCase,
 ) -> Result<Write, ModerationError> {
@@ -172,9 +203,9 @@ fn case_write(
 }
 
 /// Hides the other reporters and the decider from a reporter.
-fn redacted_case(case: ModerationCase, report: &Report) -> ModerationCase {
+pub(super) fn redacted_case(case: ModerationCase, report: &ReportText<'_>) -> ModerationCase {
     ModerationCase {
-        reason: Some(report.reason.clone()),
+        reason: Some(report.reason.to_owned()),
         reporter_ids: vec![report.user_id.clone()],
         decided_by: None,
         ..case

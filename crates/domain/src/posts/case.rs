@@ -15,8 +15,11 @@ pub(super) fn new_case(context: &Context, post: &Post) -> ModerationCase {
     ModerationCase {
         shard: Shard::of(&id.to_string(), context.settings().shards.cases.0),
         id,
-        post_id: post.id.clone(),
+        post_id: Some(post.id.clone()),
         comment_id: None,
+        user_id: None,
+        group_id: None,
+        room_id: None,
         reason: None,
         reporter_ids: Vec::new(),
         status: ModerationStatus::Pending,
@@ -24,6 +27,7 @@ pub(super) fn new_case(context: &Context, post: &Post) -> ModerationCase {
         decided_at: None,
         version: 1,
         created_at: post.updated_at,
+        ttl: None,
     }
 }
 

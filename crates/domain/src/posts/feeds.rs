@@ -113,11 +113,13 @@ impl Posts {
             async |limit, after| {
                 let listing =
                     self.context.core().moderation_queue(&status, self.case_days(), shards);
-                let of_posts = listing.filter(ModerationCase::COMMENT_ID.absent());
+                let of_posts = listing.filter(
+                    ModerationCase::COMMENT_ID.absent().and(ModerationCase::POST_ID.exists()),
+                );
                 of_posts.order(order).limit(limit).after(after).page().await
             },
             async |found: Vec<ModerationCase>| {
-                let ids: Vec<PostId> = found.into_iter().map(|case| case.post_id).collect();
+                let ids: Vec<PostId> = found.into_iter().filter_map(|case| case.post_id).collect();
                 let mut posts = posts(&self.context, &ids).await?;
                 for post in &mut posts {
                     post.take_if(|post| {

@@ -1,6 +1,7 @@
 //! Moderation, through the service and as rows (R26, R31, R33, R34, I9).
 
 mod auto_moderation;
+mod conduct;
 mod decisions;
 mod modes;
 mod queue;

@@ -108,6 +108,51 @@ async fn moderators_read_cases_reports_and_the_audit() {
     assert_eq!(api.run_as(mo(), missing).await["getModerationCase"], Value::Null);
 }
 
+/// R56
+#[tokio::test]
+async fn users_groups_and_messages_are_reported() {
+    let api = ApiTown::of(["ana", "bo", "mo"]).await;
+    let mo = api.town.grant_role("mo", Role::Moderator).await;
+    let group = api.town.create_group("bo", "rogues").await;
+    let room = api.town.room_with("ana", "bo").await;
+    let said = api.town.send_message("bo", &room, "go away").await.id;
+    let message = format!(r#"reportMessage(roomId: "{room}", messageId: "{said}""#);
+    let reports = [
+        String::from(r#"reportUser(userId: "bo""#),
+        format!(r#"reportGroup(groupId: "{group}""#),
+        message.clone(),
+    ];
+    for report in &reports {
+        let document = format!(
+            r#"mutation {{ {report}, reason: "rude") {{ id status reason post {{ id }} messageText }} }}"#
+        );
+        let case = api.run("ana", &document).await;
+        let case = case.as_object().unwrap().values().next().unwrap();
+        assert_eq!((&case["status"], &case["reason"]), (&json!("PENDING"), &json!("rude")));
+        assert_eq!((&case["post"], &case["messageText"]), (&Value::Null, &Value::Null));
+        assert_eq!(api.error_code("bo", &document).await, "BAD_REQUEST");
+    }
+    let stranger = format!(r#"mutation {{ {message}, reason: "x") {{ id }} }}"#);
+    assert_eq!(api.error_code_as(Some(mo.clone()), &stranger).await, "NOT_FOUND");
+    let queue = "{ listModerationQueue { items { id user { nickname } group { name } messageText
+        reports { items { reason user { nickname } } } } } }";
+    let cases = api.run_as(Some(mo.clone()), queue).await["listModerationQueue"]["items"].take();
+    let cases = cases.as_array().unwrap();
+    let of = |id: &str| cases.iter().find(|case| case["id"] == id).unwrap();
+    assert_eq!(of("bo")["user"]["nickname"], "bo");
+    assert_eq!(of(&group.to_string())["group"]["name"], "rogues");
+    let message = of(&said.to_string());
+    assert_eq!(message["messageText"], "go away");
+    assert_eq!(message["user"]["nickname"], "bo");
+    assert_eq!(message["reports"]["items"][0]["user"]["nickname"], "ana");
+    let decide = r#"mutation { decideCase(caseId: "bo", status: REJECTED, reason: "warned") {
+        status reason decidedBy { nickname } history { items { action } } } }"#;
+    assert_eq!(api.error_code("ana", decide).await, "FORBIDDEN");
+    let decided = api.run_as(Some(mo), decide).await["decideCase"].take();
+    assert_eq!((&decided["status"], &decided["reason"]), (&json!("REJECTED"), &json!("warned")));
+    assert_eq!(decided["history"]["items"], json!([{ "action": "decideCase" }]));
+}
+
 #[tokio::test]
 async fn accounts_are_suspended_and_restored() {
     let api = ApiTown::of(["ana", "bo", "mo"]).await;

@@ -4,20 +4,26 @@
 use roundtable_table::Attributes;
 
 use crate::{
-    AuditId, CaseId, CommentId, Fields, InvalidField, Json, ModerationStatus, PostId, Shard,
-    SubjectId, Time, UserId,
+    AuditId, CaseId, CommentId, Expiry, Fields, GroupId, Json, ModerationStatus, PostId, RoomId,
+    Shard, SubjectId, Time, UserId,
 };
 
-/// A post or comment under moderation.
+/// A post, comment, user, group or message under moderation.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct ModerationCase {
-    /// The id of the post or comment, so that there is one case for each.
+    /// The id of what it is about, so that there is one case for each.
     pub id: CaseId,
-    /// The post, or the comment's post.
-    pub post_id: PostId,
+    /// The post, or the comment's post, if the case is about either.
+    pub post_id: Option<PostId>,
     /// The comment, if the case is about one.
     pub comment_id: Option<CommentId>,
+    /// The user, if the case is about one.
+    pub user_id: Option<UserId>,
+    /// The group, if the case is about one.
+    pub group_id: Option<GroupId>,
+    /// The room of the message, if the case is about one.
+    pub room_id: Option<RoomId>,
     /// The reason it was opened or decided.
     pub reason: Option<String>,
     /// The users who reported it.
@@ -31,6 +37,21 @@ pub struct ModerationCase {
     /// Incremented by every change of a key.
     pub version: u64,
     pub created_at: Time,
+    /// The time a case about a user, a group or a message expires: it is too old for the queue by then.
+    pub ttl: Option<Expiry>,
+}
+
+/// A user's report of a user, a group or a message.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct CaseReport {
+    /// The case, which has the id of what was reported.
+    pub case_id: CaseId,
+    pub user_id: UserId,
+    pub reason: String,
+    pub created_at: Time,
+    /// The time the report expires.
+    pub ttl: Option<Expiry>,
 }
 
 /// A user's report of a post or comment.

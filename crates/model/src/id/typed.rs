@@ -129,7 +129,7 @@ macro_rules! widen {
 
 widen! {
     ActorId: UserId, GroupId;
-    CaseId: PostId, CommentId;
+    CaseId: PostId, CommentId, UserId, GroupId, MessageId;
     SubjectId: UserId, GroupId, ActorId, GoalId, TaskId, MilestoneId, QuestId, ActivityId, RoomId,
         MessageId, ThreadId, PostId, CommentId, CompanyId, OfferId, CaseId;
 }

@@ -1,13 +1,13 @@
 //! Reactions to Ana's post, and the moderation of Dan's comment.
 
 use super::cast::{
-    ANA, BO, CLEO, COMMENT, COMMENT_OF_DAN, LIKED_AT, POST, SHARE_ACTIVITY, SHARED_AT,
+    ANA, BO, CLEO, COMMENT, COMMENT_OF_DAN, DAN, LIKED_AT, POST, SHARE_ACTIVITY, SHARED_AT,
 };
 use super::{read, read_all};
 use crate::entities::{
-    Audit, Comment, CommentCounter, CommentLike, Like, ModerationCase, Report, Share,
+    Audit, CaseReport, Comment, CommentCounter, CommentLike, Like, ModerationCase, Report, Share,
 };
-use crate::{LikeType, ModerationStatus, Shard};
+use crate::{Expiry, LikeType, ModerationStatus, Shard};
 
 const POST_SK: &str = "POST";
 const COMMENTED_AT: &str = "2025-01-27T16:04:19.347Z";
@@ -94,8 +94,11 @@ pub fn report() -> Report {
 pub fn moderation_case() -> ModerationCase {
     ModerationCase {
         id: read(COMMENT_OF_DAN),
-        post_id: read(POST),
+        post_id: Some(read(POST)),
         comment_id: Some(read(COMMENT_OF_DAN)),
+        user_id: None,
+        group_id: None,
+        room_id: None,
         reason: Some(REASON.into()),
         reporter_ids: vec![read(BO)],
         status: ModerationStatus::Rejected,
@@ -104,6 +107,18 @@ pub fn moderation_case() -> ModerationCase {
         shard: Shard::ZERO,
         version: 2,
         created_at: read(REPORTED_AT),
+        ttl: None,
+    }
+}
+
+/// Bo reports Dan himself.
+pub fn case_report() -> CaseReport {
+    CaseReport {
+        case_id: read(DAN),
+        user_id: read(BO),
+        reason: REASON.into(),
+        created_at: read(REPORTED_AT),
+        ttl: Some(Expiry::at_seconds(1_769_600_000)),
     }
 }
 

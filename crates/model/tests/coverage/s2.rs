@@ -34,7 +34,7 @@ fn ids(posts: &[Post]) -> Vec<String> {
 }
 
 fn cases(found: &[ModerationCase]) -> Vec<String> {
-    texts(found.iter().map(|case| &case.post_id))
+    texts(found.iter().filter_map(|case| case.post_id.as_ref()))
 }
 
 async fn all_approved(sides: &Sides) -> Vec<String> {

@@ -181,7 +181,7 @@ impl NotificationSource for ModerationCase {
     fn pending_notifications(&self, _: u64) -> Vec<PendingNotification> {
         let is_decided = self.status != ModerationStatus::Pending;
         let Some(at) = self.decided_at.filter(|_| is_decided) else { return Vec::new() };
-        let post = self.post_id.clone();
+        let Some(post) = self.post_id.clone() else { return Vec::new() };
         let (recipient, about) = match self.comment_id.clone() {
             Some(id) => {
                 (Recipient::Commenter(post.clone(), id.clone()), CauseObject::Comment(post, id))

@@ -160,7 +160,7 @@ async fn users_are_notified_about_their_groups_quests_and_cases() {
     assert_eq!(stored(&town).await, ["bo group -", "bo quest -", "bo quest -"]);
     let case = ModerationCase {
         id: "case".parse().unwrap(),
-        post_id: town.post("ana", "hm").await.id,
+        post_id: Some(town.post("ana", "hm").await.id),
         comment_id: None,
         status: ModerationStatus::Rejected,
         decided_by: Some(town.id("mo")),

@@ -121,6 +121,9 @@ impl SecretTown {
         let said = &self.comments[0].1;
         let (moderation, tom) = (self.town.moderation(), self.town.caller("tom"));
         moderation.report_comment(&tom, said, "rude", None).await.unwrap();
+        // Sue, who is suspended later, and a group that all viewers see.
+        moderation.report_user(&tom, &self.town.id("sue"), "rude", None).await.unwrap();
+        moderation.report_group(&tom, &self.groups[0], "rude", None).await.unwrap();
     }
 
     /// Posts activities about goals; one goal is deleted.

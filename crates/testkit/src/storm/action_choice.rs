@@ -33,6 +33,15 @@ pub(super) fn to_people(card: &str, found: Candidates, random: &mut SmallRng) ->
         "Accept" => UserAction::Accept(found.follower),
         "Reject" => UserAction::Reject(found.follower),
         "Mute" => UserAction::Mute(found.followed, random.random()),
+        "ReportUser" => UserAction::ReportUser(found.other),
+        "DecideCase" => {
+            let status = if random.random() {
+                ModerationStatus::Approved
+            } else {
+                ModerationStatus::Rejected
+            };
+            UserAction::DecideCase((&found.other).into(), status)
+        }
         "MuteUser" => UserAction::MuteUser(found.other),
         "UnmuteUser" => UserAction::UnmuteUser(found.followed),
         "Block" => UserAction::Block(found.other),
@@ -78,7 +87,7 @@ pub(super) fn to_content(
     found: Candidates,
     random: &mut SmallRng,
 ) -> Option<UserAction> {
-    let Candidates { post, comment, own_post, own_comment, .. } = found;
+    let Candidates { post, comment, own_post, own_comment, group, .. } = found;
     // Some without a type, which keeps that of a like that exists.
     let kind = LikeType::ALL.choose(random).copied().filter(|_| random.random());
     let status = *[ModerationStatus::Approved, ModerationStatus::Rejected].choose(random)?;
@@ -93,6 +102,7 @@ pub(super) fn to_content(
         "LikeComment" => UserAction::LikeComment(comment?, kind),
         "UnlikeComment" => UserAction::UnlikeComment(comment?),
         "Report" => UserAction::Report(post?),
+        "ReportGroup" => UserAction::ReportGroup(group?),
         "ReportComment" => UserAction::ReportComment(comment?),
         "Moderate" => UserAction::Moderate(post?, status),
         "ModerateComment" => UserAction::ModerateComment(comment?, status),

@@ -40,6 +40,9 @@ const CARDS: &[(usize, &str)] = &[
     (2, "PostActivity"),
     (1, "Report"),
     (1, "ReportComment"),
+    (1, "ReportUser"),
+    (1, "ReportGroup"),
+    (1, "DecideCase"),
     (2, "Moderate"),
     (1, "ModerateComment"),
     (1, "TurnPrivate"),
@@ -82,6 +85,7 @@ const CARDS: &[(usize, &str)] = &[
 pub(crate) const OF_STAFF: &[&str] = &[
     "Moderate",
     "ModerateComment",
+    "DecideCase",
     "Suspend",
     "Unsuspend",
     "Unsuspend",

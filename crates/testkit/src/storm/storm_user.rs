@@ -297,7 +297,9 @@ impl StormUser {
             "CreateGroup" => Some(UserAction::CreateGroup { name: text, private: random.random() }),
             "UpdateGroup" => found.own_group.map(|group| UserAction::UpdateGroup(group, text)),
             "Follow" | "Unfollow" | "Accept" | "Reject" | "Mute" | "MuteUser" | "UnmuteUser"
-            | "Block" | "Unblock" => Some(to_people(card, found, random)),
+            | "ReportUser" | "DecideCase" | "Block" | "Unblock" => {
+                Some(to_people(card, found, random))
+            }
             "DeleteGroup" | "Join" | "Leave" | "Invite" | "Approve" | "Remove" | "SetRole" => {
                 to_groups(card, found, random)
             }

@@ -2,11 +2,11 @@
 
 use roundtable_domain::{DeadLetterService, NewPromotion, Promotions, Webhooks};
 use roundtable_model::entities::DeadLetter;
-use roundtable_model::{Entity, PromotionReason, Role, Tier, samples};
+use roundtable_model::{CaseId, Entity, ModerationStatus, PromotionReason, Role, Tier, samples};
 
 use crate::book::CostBook;
 use crate::expression::at_least_one;
-use crate::scene::{BO, Scene};
+use crate::scene::{ANA, BO, Scene};
 
 const URL: &str = "https://hooks.hillside.example/town";
 
@@ -40,6 +40,35 @@ pub(crate) async fn record(book: &mut CostBook) {
         let (accounts, admin) = (scene.town.accounts(), scene.admin().await);
         let (bo, request) = (scene.town.id(BO), scene.request());
         scene.record(accounts.set_verified(&admin, &bo, true, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("reportUser", &[], async |scene| {
+        let (moderation, me, request) = (scene.town.moderation(), scene.ana(), scene.request());
+        let bo = scene.town.id(BO);
+        scene.record(moderation.report_user(&me, &bo, "rude", request.as_ref())).await;
+    })
+    .await;
+    book.mutation("reportGroup", &[], async |scene| {
+        let group = scene.town.create_group(BO, "runners").await;
+        let (moderation, me, request) = (scene.town.moderation(), scene.ana(), scene.request());
+        scene.record(moderation.report_group(&me, &group, "rude", request.as_ref())).await;
+    })
+    .await;
+    book.mutation("reportMessage", &[], async |scene| {
+        let room = scene.town.room_with(BO, ANA).await;
+        let said = scene.town.send_message(BO, &room, "hello").await.id;
+        let (moderation, me, request) = (scene.town.moderation(), scene.ana(), scene.request());
+        let reported = moderation.report_message(&me, &room, &said, "rude", request.as_ref());
+        scene.record(reported).await;
+    })
+    .await;
+    book.mutation("decideCase", &[], async |scene| {
+        let (moderation, mo, bo) =
+            (scene.town.moderation(), scene.moderator().await, scene.town.id(BO));
+        moderation.report_user(&scene.ana(), &bo, "rude", None).await.unwrap();
+        let (id, status, request) =
+            (CaseId::from(&bo), ModerationStatus::Approved, scene.request());
+        scene.record(moderation.decide_case(&mo, &id, status, None, request.as_ref())).await;
     })
     .await;
     book.mutation("suspendUser", &[], async |scene| {

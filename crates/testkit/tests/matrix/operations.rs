@@ -51,6 +51,10 @@ pub(crate) async fn answer(
         "accounts" => question.account().await,
         "follows" | "blocks" | "mutes" => question.people().await,
         "groups" => question.groups().await,
+        "moderation" if operation == "moderation.report_message" => {
+            let Question { town, viewer, .. } = &question;
+            stage.rooms.answer(town, operation, object, viewer.as_ref()).await
+        }
         "moderation" => question.moderation().await,
         "webhooks" | "dead_letters" => {
             let Question { town, viewer, .. } = &question;

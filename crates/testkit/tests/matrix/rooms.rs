@@ -21,6 +21,7 @@ room of two              | rooms.room rooms.members rooms.mark_read             
 room of two              | messages.list messages.live messages.next messages.send              | -    ok   ok   404  404  404  404  404  404  404  403
 room of two              | rooms.update                                                         | -    ok   ok   404  404  404  404  404  404  404  403
 room of two              | rooms.mine                                                           | -    ok   ok   no   no   no   no   no   no   no   403
+room of two              | moderation.report_message                                            | -    400  ok   404  404  404  404  404  404  404  403
 room of two              | rooms.rooms rooms.member_ids messages.messages                       | -    ok   ok   no   no   no   no   no   no   no   403
 
 room with blocked        | rooms.room messages.live                                             | -    ok   404  404  ok   404  404  404  404  404  403
@@ -28,6 +29,7 @@ room with blocked        | rooms.members messages.list messages.next            
 room with blocked        | rooms.mark_read                                                      | -    ok   404  404  404  404  404  404  404  404  403
 room with blocked        | rooms.update                                                         | -    ok   404  404  ok   404  404  404  404  404  403
 room with blocked        | rooms.mine                                                           | -    ok   no   no   ok   no   no   no   no   no   403
+room with blocked        | moderation.report_message                                            | -    400  404  404  404  404  404  404  404  404  403
 room with blocked        | rooms.rooms                                                          | -    ok   no   no   ok   no   no   no   no   no   403
 room with blocked        | rooms.member_ids messages.messages                                   | -    ok   no   no   no   no   no   no   no   no   403
 room with blocked        | messages.send                                                        | -    404  404  404  404  404  404  404  404  404  403
@@ -36,6 +38,7 @@ group's room             | rooms.room rooms.members rooms.mark_read             
 group's room             | messages.list messages.live messages.next messages.send              | -    ok   404  404  404  ok   404  ok   404  404  403
 group's room             | rooms.update                                                         | -    ok   404  404  404  403  404  ok   404  404  403
 group's room             | rooms.mine                                                           | -    ok   no   no   no   ok   no   ok   no   no   403
+group's room             | moderation.report_message                                            | -    400  404  404  404  ok   404  ok   404  404  403
 group's room             | rooms.rooms rooms.member_ids messages.messages                       | -    ok   no   no   no   ok   no   ok   no   no   403
 group's room             | rooms.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
 
@@ -43,6 +46,7 @@ private group's room     | rooms.room rooms.members rooms.mark_read             
 private group's room     | messages.list messages.live messages.next messages.send              | -    ok   404  404  404  ok   404  ok   404  404  403
 private group's room     | rooms.update                                                         | -    ok   404  404  404  403  404  ok   404  404  403
 private group's room     | rooms.mine                                                           | -    ok   no   no   no   ok   no   ok   no   no   403
+private group's room     | moderation.report_message                                            | -    400  404  404  404  ok   404  ok   404  404  403
 private group's room     | rooms.rooms rooms.member_ids messages.messages                       | -    ok   no   no   no   ok   no   ok   no   no   403
 private group's room     | rooms.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
 
@@ -118,6 +122,11 @@ impl Rooms {
                 lists(members, |member| member.user_id == ana)
             }
             "rooms.update" => shows(rooms.update(caller, room, false, None).await, |_| true),
+            "moderation.report_message" => {
+                let moderation = town.moderation();
+                let reported = moderation.report_message(caller, room, second, "rude", None);
+                shows(reported.await, |_| true)
+            }
             "rooms.mark_read" => shows(rooms.mark_read(caller, room, second, None).await, |_| true),
             "messages.messages" => {
                 let said = messages.messages(caller, &[(room.clone(), second.clone())]).await;

@@ -326,6 +326,8 @@ impl Stage {
             town.block(name, "bex").await;
         }
         town.mute("ana", "tia").await;
+        let tia = town.caller("tia");
+        town.moderation().report_user(&tia, &town.id("tom"), "rude", None).await.unwrap();
         for name in ["sue", "sid"] {
             town.accounts().suspend(&mo, &town.id(name), "rude", None).await.unwrap();
         }

@@ -251,6 +251,7 @@ group                    | groups.leave                                         
 group                    | groups.invite                                                        | -    ok   403  403  403  403  403  ok   403  403  403
 group                    | groups.remove                                                        | -    ok   403  403  403  403  403  ok   403  ok   403
 group                    | groups.set_role                                                      | -    ok   403  403  403  403  403  403  403  403  403
+group                    | moderation.report_group                                              | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
 group                    | posts.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
 group's admin            | groups.remove                                                        | -    ok   403  403  403  403  403  403  403  ok   403
 group's owner            | groups.remove                                                        | -    409  403  403  403  403  403  409  403  409  403
@@ -269,6 +270,7 @@ private group            | groups.leave                                         
 private group            | groups.invite groups.approve                                         | -    ok   403  403  403  403  403  ok   403  403  403
 private group            | groups.remove                                                        | -    ok   403  403  403  403  403  ok   403  ok   403
 private group            | groups.set_role                                                      | -    ok   403  403  403  403  403  403  403  403  403
+private group            | moderation.report_group                                              | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
 private group            | posts.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
 
 profile                  | accounts.user accounts.people accounts.by_nickname                   | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
@@ -283,6 +285,7 @@ profile                  | follows.follow                                       
 profile                  | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 profile                  | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
 profile                  | mutes.mute                                                           | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
+profile                  | moderation.report_user                                               | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 profile                  | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
 profile                  | accounts.set_roles accounts.login_attempts                           | -    403  403  403  403  403  403  403  403  ok   403
 profile                  | accounts.set_tier accounts.set_verified                              | -    403  403  403  403  403  403  403  403  ok   403
@@ -304,6 +307,7 @@ private profile          | follows.follow                                       
 private profile          | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 private profile          | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
 private profile          | mutes.mute                                                           | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
+private profile          | moderation.report_user                                               | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 request                  | follows.requests                                                     | -    ok   no   no   no   no   no   no   no   no   403
 request                  | follows.among                                                        | no   ok   no   no   no   no   no   no   no   no   no
 request                  | follows.accept follows.reject                                        | -    ok   404  404  404  404  404  404  404  404  403
@@ -324,6 +328,7 @@ suspended profile        | follows.follow                                       
 suspended profile        | follows.unfollow                                                     | -    403  ok   404  404  404  404  404  404  404  403
 suspended profile        | blocks.block                                                         | -    403  404  404  404  404  404  404  404  404  403
 suspended profile        | mutes.mute                                                           | -    403  404  404  404  404  404  404  404  404  403
+suspended profile        | moderation.report_user                                               | -    403  404  404  404  404  404  404  404  404  403
 suspended profile        | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
 suspended profile        | accounts.set_roles                                                   | -    403  403  403  403  403  403  403  403  ok   403
 suspended profile        | accounts.set_tier accounts.set_verified                              | -    403  403  403  403  403  403  403  403  ok   403
@@ -339,6 +344,7 @@ deleted profile          | follows.followed                                     
 deleted profile          | follows.follow                                                       | -    401  404    404  404  404  404  404  404    404    403
 deleted profile          | blocks.block                                                         | -    401  404  404  404  404  404  404  404  404  403
 deleted profile          | mutes.mute                                                           | -    401  404  404  404  404  404  404  404  404  403
+deleted profile          | moderation.report_user                                               | -    401  404  404  404  404  404  404  404  404  403
 deleted profile          | accounts.suspend accounts.unsuspend                                  | -    401  403  403  403  403  403  403  404  404  403
 deleted profile          | accounts.set_roles                                                   | -    401  403  403  403  403  403  403  403  404  403
 deleted profile          | accounts.set_tier accounts.set_verified                              | -    401  403  403  403  403  403  403  403  404  403
@@ -395,6 +401,7 @@ old sign-in              | accounts.create_key accounts.delete_account          
 wrong password           | accounts.confirm_password                                            | -    401  401  401  401  401  401  401  401  401  403
 own invitation           | accounts.register                                                    | 403  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 audit                    | moderation.audit moderation.audit_by moderation.audit_of             | -    403  403  403  403  403  403  403  ok   ok   403
+reported person          | moderation.decide_case                                               | -    403  403  403  403  403  403  403  ok   ok   403
 audit                    | statistics.totals                                                       | -    403  403  403  403  403  403  403  403  ok   403
 ";
 

@@ -23,7 +23,7 @@ variants! {
     CreateGroup UpdateGroup DeleteGroup Join Leave Invite Approve Remove SetRole
     Post EditPost DeletePost Like Unlike Share Unshare
     Comment EditComment DeleteComment LikeComment UnlikeComment
-    PostActivity Report ReportComment Moderate ModerateComment
+    PostActivity Report ReportComment ReportUser ReportGroup DecideCase Moderate ModerateComment
     Rename TurnPrivate Suspend Unsuspend SetRoles SetTier SetVerified DeleteAccount
 }
 
@@ -46,6 +46,15 @@ pub(crate) fn act(stage: &Stage, operation: &str, object: &str) -> Option<UserAc
     let (service, _) = operation.split_once('.').unwrap();
     match service {
         "follows" | "blocks" | "mutes" | "accounts" => on_people(operation, object),
+        "moderation" if operation == "moderation.decide_case" => {
+            Some(UserAction::DecideCase("tom".parse().unwrap(), ModerationStatus::Approved))
+        }
+        "moderation" if operation == "moderation.report_user" => {
+            Some(UserAction::ReportUser(person(object)))
+        }
+        "moderation" if operation == "moderation.report_group" => {
+            Some(UserAction::ReportGroup(stage.groups[object].clone()))
+        }
         "groups" => on_groups(stage, operation, object),
         _ => on_content(stage, operation, object),
     }

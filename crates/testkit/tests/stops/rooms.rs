@@ -35,6 +35,7 @@ pub(crate) enum RoomMutation {
     Say(RoomId),
     Read(RoomId, MessageId),
     Unlist(RoomId),
+    Report(RoomId, MessageId),
 }
 
 impl RoomMutation {
@@ -44,6 +45,7 @@ impl RoomMutation {
             Self::Say(_) => "messages.send",
             Self::Read(..) => "rooms.mark_read",
             Self::Unlist(_) => "rooms.update",
+            Self::Report(..) => "moderation.report_message",
         }
     }
 
@@ -67,6 +69,10 @@ impl RoomMutation {
             }
             Self::Read(room, up_to) => reduce(rooms.mark_read(caller, room, up_to, request).await),
             Self::Unlist(room) => reduce(rooms.update(caller, room, false, request).await),
+            Self::Report(room, id) => {
+                let moderation = town.moderation();
+                reduce(moderation.report_message(caller, room, id, "rude", request).await)
+            }
         }
     }
 
@@ -91,6 +97,10 @@ impl RoomMutation {
                 let rows = town.rows(&format!("ROOM#{room}"), "").await;
                 assert_eq!(rows.len(), 4, "{what}: {rows:?}");
             }
+            Self::Report(_, id) => {
+                let rows = town.rows(&format!("CASE#{id}"), "").await;
+                assert_eq!(rows.len(), 2, "{what}: {rows:?}");
+            }
             Self::Enter(_) => {}
         }
     }
@@ -105,7 +115,8 @@ pub(crate) fn room_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         RoomMutation::Say(two.clone()),
         RoomMutation::Say(group),
         RoomMutation::Unlist(two.clone()),
-        RoomMutation::Read(two, said),
+        RoomMutation::Read(two.clone(), said.clone()),
+        RoomMutation::Report(two, said),
     ];
     mutations.into_iter().map(|mutation| Mutation::Room(ana.clone(), mutation)).collect()
 }

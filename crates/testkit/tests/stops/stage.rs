@@ -92,7 +92,9 @@ impl Stage {
         town.add_user("pia", |pia| pia.is_private = true).await;
         let mo = town.grant_role("mo", Role::Moderator).await;
         town.grant_role("ada", Role::Admin).await;
-        town.accounts().suspend(&mo, &town.id("sid"), "rude", None).await.unwrap();
+        let (cleo, sid) = (town.caller("cleo"), town.id("sid"));
+        town.moderation().report_user(&cleo, &sid, "rude", None).await.unwrap();
+        town.accounts().suspend(&mo, &sid, "rude", None).await.unwrap();
         town.follow("ana", "bo").await;
         town.follow("bo", "ana").await;
         town.follow("cleo", "pia").await;

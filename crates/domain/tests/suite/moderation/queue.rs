@@ -1,7 +1,7 @@
 //! The moderation queue and the audit log.
 
 use roundtable_domain::{
-    ModerationMode, ModerationSubject, Page, PageInput, Settings, ShardCount, ShardSettings,
+    ModerationMode, Page, PageInput, ReviewedCase, Settings, ShardCount, ShardSettings,
 };
 use roundtable_model::entities::Audit;
 use roundtable_model::{
@@ -20,7 +20,7 @@ async fn sharded_town<const N: usize>(moderation: ModerationMode, names: [&str; 
     Town::with(Settings { moderation, shards, ..Settings::default() }, names).await
 }
 
-fn ids(page: &Page<ModerationSubject>) -> Vec<CaseId> {
+fn ids(page: &Page<ReviewedCase>) -> Vec<CaseId> {
     page.items.iter().map(|(subject, _)| subject.case.id.clone()).collect()
 }
 
@@ -42,7 +42,7 @@ async fn the_queue_is_paged_newest_first() {
         visible.extend(ids(&found));
         // The last case of each page is decided before the next page is read.
         if let Some((subject, _)) = found.items.last() {
-            town.moderate(&subject.content.post.id, Status::Rejected).await;
+            town.moderate(&subject.content().unwrap().post.id, Status::Rejected).await;
         }
         page.after = found.next;
         if page.after.is_none() {
@@ -72,7 +72,8 @@ async fn the_queue_shows_the_content_of_cases() {
     town.advance_ms(1);
     town.report("bo", &two.id, "spam").await;
     let page = moderation.queue(&town.mo(), None, &PageInput::first()).await.unwrap();
-    let contents: Vec<_> = page.into_items().into_iter().map(|subject| subject.content).collect();
+    let contents: Vec<_> =
+        page.into_items().into_iter().map(|subject| subject.content().cloned().unwrap()).collect();
     assert_eq!(
         contents.iter().map(|it| &it.post.id).collect::<Vec<_>>(),
         [&two.id, &two.id, &two.id, &one.id]

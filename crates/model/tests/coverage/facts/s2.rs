@@ -115,7 +115,7 @@ pub(crate) fn our_post(fact: &PostFact) -> Post {
 pub(crate) fn our_case(fact: &PostFact) -> ModerationCase {
     ModerationCase {
         id: id(&fact.id),
-        post_id: id(&fact.id),
+        post_id: Some(id(&fact.id)),
         comment_id: None,
         status: id(fact.status),
         created_at: at(&fact.created),
