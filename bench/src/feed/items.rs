@@ -126,6 +126,7 @@ impl Town {
             shard: Shard::ZERO,
             day_shard: Shard::ZERO,
             notification_enabled: true,
+            notify_posts: None,
             activity_pub_id: None,
             version: 1,
             created_at: begin,

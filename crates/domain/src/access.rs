@@ -71,6 +71,9 @@ pub enum Permission {
     SeeFollows,
     CreateGroup,
     UpdateGroup,
+    /// Privacy, join policy and persistence.
+    ChangeGroupAccess,
+    ReviveGroup,
     DeleteGroup,
     JoinGroup,
     InviteToGroup,
@@ -116,6 +119,7 @@ pub enum Permission {
     RedriveDeadLetters,
     DiscardDeadLetter,
     ManageWebhooks,
+    SetNotificationPreferences,
 }
 
 /// The relations that grant a permission.
@@ -169,6 +173,8 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         // Groups.
         (Permission::CreateGroup, any(S::SIGNED_IN)),
         (Permission::UpdateGroup, any(or(group_staff, S::ADMIN))),
+        (Permission::ChangeGroupAccess, any(or(S::GROUP_OWNER, S::ADMIN))),
+        (Permission::ReviveGroup, any(or(S::GROUP_OWNER, S::ADMIN))),
         (Permission::DeleteGroup, any(or(S::GROUP_OWNER, S::ADMIN))),
         (Permission::JoinGroup, any(S::SIGNED_IN)),
         (Permission::InviteToGroup, any(group_staff)),
@@ -214,6 +220,8 @@ const POLICY: &[(Permission, PermissionRule)] = &{
         (Permission::CancelQuest, any(S::OWNER)),
         (Permission::DeleteQuest, any(S::ADMIN)),
         (Permission::SeeQuests, any(or(S::OWNER, S::ADMIN))),
+        // Notifications: the holder of a key could switch off what tells of the key.
+        (Permission::SetNotificationPreferences, any_in_person(S::OWNER)),
         // Operations.
         (Permission::SeePromotion, any(S::ADMIN)),
         (Permission::SetPromotion, any(S::ADMIN)),

@@ -104,7 +104,7 @@ impl Comments {
                     .add_to(attempt.commit())
                     .with("comment", comment.create())
                     .with_all("tag", references(&self.context, &comment).iter().map(Entity::create))
-                    .with_all("post", actionable.checks(answered))
+                    .with_all("post", actionable.checks(answered)?)
                     .with_all("parent", parent.as_ref().map(unchanged_check))
                     .finish(CommentOutcome::of(&comment), comment)
                     .await
@@ -125,11 +125,12 @@ impl Comments {
             .once("updateComment", &(id, content), request)?
             .replay(|outcome| self.replayed(caller, outcome))
             .run(async |me, attempt| {
-                let (comment, post, _) = self.visible_with_access(caller, &me, id).await?;
+                let (comment, post, access) = self.visible_with_access(caller, &me, id).await?;
                 let relations = caller.relations_to(&me, &comment.user_id) | Relations::CAN_SEE;
                 if !allows(Permission::UpdateComment, relations) {
                     return Err(CommentError::NotAuthor);
                 }
+                access.require_writable(post.group_id.as_ref())?;
                 let changed = self.changed(&comment, content).await?;
                 let tags = reference_writes(&self.context, &comment, &changed).await?;
                 let patch = changed

@@ -178,18 +178,19 @@ impl Follows {
             .map(|edge| reads::redacted(Some(caller), edge))
     }
 
-    /// Mutes a followee without end, or ends the mute; or switches their notifications. `None` leaves a
-    /// setting as it is.
+    /// Mutes a followee without end, or ends the mute; switches notifications about them; or asks for
+    /// notifications of their new posts. `None` leaves a setting as it is.
     pub async fn update(
         &self,
         caller: &Caller,
         followee: &UserId,
         muted: Option<bool>,
         notification_enabled: Option<bool>,
+        notify_posts: Option<bool>,
         request: Option<&RequestId>,
     ) -> Result<Follow, FollowError> {
         let mutation = self.context.mutation(caller).await?;
-        let input = (followee, muted, notification_enabled);
+        let input = (followee, muted, notification_enabled, notify_posts);
         mutation
             .once("updateFollow", &input, request)?
             .replay(|outcome| self.replayed(outcome))
@@ -211,7 +212,13 @@ impl Follows {
                     changed.notification_enabled = enabled;
                     patch = patch.set(Follow::NOTIFICATION_ENABLED, &enabled);
                 }
-                if muted.is_some() || notification_enabled.is_some() {
+                if let Some(notify) = notify_posts {
+                    changed.notify_posts = Some(notify);
+                    patch = patch.set(Follow::NOTIFY_POSTS, &changed.notify_posts);
+                    let now = self.context.now();
+                    commit = commit.with("watch", edge::watch_write(&changed, notify, now));
+                }
+                if muted.is_some() || notification_enabled.is_some() || notify_posts.is_some() {
                     commit = commit.with("edge", patch);
                 }
                 commit.finish(FollowOutcome::of(&changed), changed).await

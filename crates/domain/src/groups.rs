@@ -2,6 +2,7 @@
 //! `groups/reads`, and the cleanup after deleted accounts and groups in `groups/departure`.
 
 mod access;
+mod archival;
 mod departure;
 mod input;
 mod membership;
@@ -13,7 +14,9 @@ mod writes;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupCounter, GroupMember};
-use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, RoomId, UserId};
+use roundtable_model::{
+    Entity, GroupId, GroupRole, JoinPolicy, MemberStatus, RequestId, RoomId, UserId,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Permission, Relations, require};
@@ -23,6 +26,8 @@ use crate::rooms::{group_room, new_room_writes};
 use crate::{Caller, Context, refusals};
 
 pub(crate) use access::member_relations;
+pub(crate) use archival::require_writable;
+pub use archival::{ARCHIVAL_NOTICE_MS, ArchivalStep, archival_due_at};
 pub use input::{GroupChange, NewGroup};
 pub use reads::GroupView;
 pub(crate) use writes::{active_member_check, unchanged_member_check};
@@ -34,6 +39,8 @@ refusals! {
         NoSuchMember: NotFound = "this user is not a member of the group",
         NoSuchRequest: NotFound = "this user has not requested to join the group",
         NotAMember: NotFound = "you are not a member of this group",
+        InvitationRequired: Forbidden = "this group takes invited users only; ask its owner or an admin for an invitation",
+        OpenWhilePrivate: BadRequest = "a private group cannot be open to all; choose the join policy request or invitation",
         OwnerRequired: Conflict = "a group must have an owner; transfer it to another member first",
     }
 }
@@ -65,6 +72,9 @@ impl Groups {
         let mutation = self.context.mutation(caller).await?;
         require(Permission::CreateGroup, Relations::SIGNED_IN)?;
         let new = group.checked()?;
+        if new.is_private && new.join_policy == Some(JoinPolicy::Open) {
+            return Err(GroupError::OpenWhilePrivate);
+        }
         mutation
             .once("createGroup", &new, request)?
             .replay(|outcome| self.replayed(outcome))
@@ -92,7 +102,9 @@ impl Groups {
             .await
     }
 
-    /// Updates a group's name, description and tags. For the group's staff.
+    /// Updates a group's name, description and tags. For the group's staff; privacy, join policy and
+    /// persistence for its owner. What was written, and who joined, while the group was private stays
+    /// visible to members only when it becomes public.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -107,29 +119,20 @@ impl Groups {
             .replay(|outcome| self.replayed(outcome))
             .run(async |me, attempt| {
                 let access = self.load_access(caller, &me, group).await?;
-                let authority = access.authorize(
-                    &self.context,
-                    caller,
-                    Permission::UpdateGroup,
-                    "updateGroup",
-                )?;
-                let (before, now) = (&access.group, self.context.now());
-                let after = change.applied_to(before, now);
+                let permission = change.permission();
+                let authority =
+                    access.authorize(&self.context, caller, permission, "updateGroup")?;
+                let before = &access.group;
+                require_writable(before)?;
+                let after = change.applied_to(before, self.context.now());
+                if after.is_private && after.join_policy() == JoinPolicy::Open {
+                    return Err(GroupError::OpenWhilePrivate);
+                }
                 let tags =
                     tags::reference_writes(&self.context, Some(before), Some(&after)).await?;
-                let mut patch = before
-                    .key()
-                    .patch()
-                    .set(Group::NAME, &after.name)
-                    .set(Group::TAGS, &after.tags)
-                    .set(Group::UPDATED_AT, &now)
-                    .when(writes::unchanged(before));
-                if after.description != before.description {
-                    patch = patch.set(Group::DESCRIPTION, &after.description);
-                }
                 attempt
                     .commit()
-                    .with("group", patch)
+                    .with("group", writes::update_group(before, &after))
                     .with("authority", authority)
                     .with_all("tag", tags)
                     .finish(GroupOutcome::Group(group.clone()), after)
@@ -188,8 +191,13 @@ impl Groups {
             description: new.description.clone(),
             owner_id: owner.clone(),
             tags: new.tags.clone(),
-            is_persistent: new.is_persistent,
+            is_persistent: new.is_persistent.unwrap_or(true),
             is_private: new.is_private,
+            join_policy: new.join_policy,
+            public_since: None,
+            idle_from: (new.is_persistent == Some(false)).then_some(now),
+            archives_at: None,
+            archived_at: None,
             room_id: self.context.ids().next::<RoomId>(),
             created_at: now,
             updated_at: now,

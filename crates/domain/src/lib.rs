@@ -84,7 +84,10 @@ pub use feeds::{
 };
 pub use follows::{FollowError, Follows};
 pub use goals::{GoalChange, GoalError, Goals, NewGoal};
-pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
+pub use groups::{
+    ARCHIVAL_NOTICE_MS, ArchivalStep, GroupChange, GroupError, GroupView, Groups, NewGroup,
+    archival_due_at,
+};
 pub use likes::{LikeError, LikeState, Likes};
 pub use live::{LiveError, LiveEvent, LiveSource, LiveUpdates, Topic, TopicSubscription};
 pub use media::{
@@ -101,7 +104,7 @@ pub use moderation::{
 pub use mutes::{MuteError, Mutes};
 pub use notifications::{
     COLLAPSE_MS, Cause, CauseObject, LatestActor, LiveNotifications, NotificationError,
-    NotificationView, Notifications, collapse_hour, collapses,
+    NotificationPreference, NotificationView, Notifications, collapse_hour, collapses,
 };
 pub use offers::{NewOffer, OfferChange, OfferError, Offers};
 pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
@@ -113,11 +116,11 @@ pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
 pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
 pub use service_error::{OUTCOME_UNKNOWN, ServiceError};
 pub use settings::{
-    FeedMemorySettings, FeedPolicy, FeedSettings, FeedVerbs, HookSettings, InvitationSettings,
-    LikeMode, LoginSettings, MediaSettings, ModerationMode, NotificationSettings,
-    PromotionSettings, QuestSettings, RateSettings, Registration, S3Settings, ScoreSettings,
-    Settings, ShardCount, ShardSettings, TableNames, TierLimits, TierOverrides, TierSettings,
-    WebhookSettings,
+    FeedMemorySettings, FeedPolicy, FeedSettings, FeedVerbs, GroupSettings, HookSettings, IdleDays,
+    InvitationSettings, LikeMode, LoginSettings, MediaSettings, ModerationMode,
+    NotificationSettings, PromotionSettings, QuestSettings, RateSettings, Registration, S3Settings,
+    ScoreSettings, Settings, ShardCount, ShardSettings, TableNames, TierLimits, TierOverrides,
+    TierSettings, WebhookSettings,
 };
 pub use shares::{ShareError, ShareState, Shares};
 pub use statistics::{Statistics, StatisticsError, Totals};

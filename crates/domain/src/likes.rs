@@ -237,7 +237,7 @@ impl Likes {
         attempt
             .commit()
             .with("like", like.create())
-            .with_all("post", actionable.checks([]))
+            .with_all("post", actionable.checks([])?)
             .finish(LikeOutcome::of(post), LikeState::new(post, Some(like)))
             .await
     }
@@ -258,7 +258,7 @@ impl Likes {
         attempt
             .commit()
             .with("like", like.key().patch().set(Like::LIKE_TYPE, &like_type))
-            .with_all("post", actionable.checks([]))
+            .with_all("post", actionable.checks([])?)
             .finish(LikeOutcome::of(post), LikeState::new(post, Some(Like { like_type, ..like })))
             .await
     }

@@ -86,6 +86,7 @@ impl Messages {
                 let membership =
                     RoomMembership::of(&self.context, &me.id, &message.room_id).await?;
                 require(Permission::SendMessage, Relations::SIGNED_IN | Relations::MEMBER)?;
+                membership.require_writable()?;
                 let mut commit = attempt.commit();
                 if membership.room.scope == RoomScope::Dm {
                     let them = other_member(&self.context, &membership.room.id, &me.id).await?;

@@ -5,16 +5,19 @@
 //! stream, says how many are stored unread (I1), but it is not the answer: a block, a mute or a
 //! deletion hides notifications without changing them, and the stream may lag. So a page of the
 //! newest notifications is always read, and more pages until as many unread ones were found as the
-//! counter says; those that are visible count. Marking as read leaves nothing unread behind, so
-//! unread ones are the newest: about 300 bytes each, one read unit for some 13 of them, and never
-//! more than [`SCANNED_MAX`]. For the same reason the scan stops at one that was marked after the
-//! counter was last written: what the counter still includes has been read.
+//! counter says; those that are visible count. Most are marked as read up to a time, so unread ones
+//! are mostly the newest: about 300 bytes each, one read unit for some 13 of them, and never more than
+//! [`SCANNED_MAX`]. Those that were marked after the counter was last written are taken off it; a page
+//! that has some of them and nothing unread ends the scan.
 
 mod cause;
 mod collapsed;
 mod eligibility;
+mod list;
 mod live;
 mod log;
+mod people;
+mod preferences;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,10 +30,10 @@ pub use self::cause::{COLLAPSE_MS, Cause, CauseObject, collapse_hour, collapses}
 pub use self::collapsed::LatestActor;
 pub use self::live::LiveNotifications;
 pub(crate) use self::log::NotificationLog;
+pub use self::preferences::NotificationPreference;
 use crate::commit::Commit;
 use crate::mutation::{Attempt, AttemptOutcome};
-use crate::pages::fill_page;
-use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
+use crate::{Caller, Context, ServiceError, refusals};
 
 /// Notifications marked per transaction, with space left for the request.
 const MARK_BATCH: usize = 90;
@@ -42,7 +45,9 @@ const UNREAD_MAX: u64 = 1_000;
 const SCANNED_MAX: usize = 10_000;
 
 refusals! {
-    NotificationError {}
+    NotificationError {
+        NoSuchNotification: NotFound = "there is no such notification",
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -63,24 +68,6 @@ pub struct NotificationView {
 impl Notifications {
     pub const fn new(context: Context) -> Self {
         Self { context }
-    }
-
-    /// Lists the caller's visible notifications, newest first.
-    pub async fn list(
-        &self,
-        caller: &Caller,
-        page: &PageInput,
-    ) -> Result<Page<NotificationView>, NotificationError> {
-        let me = self.context.authorize_read(caller).await?.id;
-        fill_page(
-            page,
-            async |limit, after| {
-                let listing = self.context.core().notifications(&me, Span::ALL);
-                listing.limit(limit).after(after).page().await
-            },
-            async |notes| Ok::<_, NotificationError>(self.views(&me, notes).await?),
-        )
-        .await
     }
 
     /// Returns the notifications with these ids, in the same order; `None` for hidden ones. An id
@@ -114,10 +101,11 @@ impl Notifications {
             scanned += page.items.len();
             let is_since =
                 |note: &Notification| note.read_at.is_some_and(|at| Some(at) > counted_at);
-            let is_marked_since = page.items.iter().any(is_since);
+            let marked_since = page.items.iter().filter(|note| is_since(note)).count();
             let unread = page.items.into_iter().filter(|note| note.read_at.is_none());
             let unread: Vec<Notification> = unread.collect();
-            left = left.saturating_sub(unread.len() as u64);
+            left = left.saturating_sub((unread.len() + marked_since) as u64);
+            let is_marked_since = marked_since > 0 && unread.is_empty();
             count += self.count_visible(&me, unread).await?;
             let is_enough = left == 0 || scanned >= SCANNED_MAX || count >= UNREAD_MAX;
             if is_enough || is_marked_since || page.next.is_none() {
@@ -127,8 +115,9 @@ impl Notifications {
         }
     }
 
-    /// Marks everything before this time as read and returns how many of it the caller could see.
-    /// It works in batches and counts those marked by this request.
+    /// Marks everything before this time as read and returns how many of it the caller could see. A
+    /// collapsed notification with a later event stays unread. It works in batches and counts those
+    /// marked by this request.
     pub async fn mark_read(
         &self,
         caller: &Caller,
@@ -144,6 +133,43 @@ impl Notifications {
             .await
     }
 
+    /// Marks one notification as read, and returns it. Repeating it has no effect.
+    pub async fn mark_one_read(
+        &self,
+        caller: &Caller,
+        id: &NotificationId,
+        request: Option<&RequestId>,
+    ) -> Result<NotificationView, NotificationError> {
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("markNotificationRead", id, request)?
+            .replay(async |id: NotificationId| self.visible_view(caller, &id).await)
+            .run(async |_, attempt| {
+                let view = self.visible_view(caller, id).await?;
+                let note = &view.notification;
+                if note.read_at.is_some() {
+                    return attempt.unchanged(id, view).await;
+                }
+                let Some(stored) = self.reread(std::slice::from_ref(note)).await?.pop() else {
+                    return Err(NotificationError::NoSuchNotification);
+                };
+                let read_at = Some(self.context.now());
+                let commit = self.marks(attempt, std::slice::from_ref(&stored));
+                let notification = Notification { read_at, ..note.clone() };
+                commit.finish(id, NotificationView { notification, ..view }).await
+            })
+            .await
+    }
+
+    async fn visible_view(
+        &self,
+        caller: &Caller,
+        id: &NotificationId,
+    ) -> Result<NotificationView, NotificationError> {
+        let found = self.by_ids(caller, std::slice::from_ref(id)).await?;
+        found.into_iter().flatten().next().ok_or(NotificationError::NoSuchNotification)
+    }
+
     async fn mark_batches(
         &self,
         me: &UserId,
@@ -156,8 +182,10 @@ impl Notifications {
             let listing = self.context.core().notifications(me, Span::until(before));
             let listing = listing.filter(Notification::READ_AT.absent());
             let page = listing.limit(MARK_BATCH).after(after.take()).page().await?;
-            let commit = self.marks(attempt, &page.items);
-            let some = self.count_visible(me, page.items).await?;
+            let earlier = page.items.into_iter().filter(|note| note.time() < before);
+            let earlier: Vec<Notification> = earlier.collect();
+            let commit = self.marks(attempt, &earlier);
+            let some = self.count_visible(me, earlier).await?;
             let all = marked.load(Ordering::Relaxed) + some;
             if page.next.is_none() {
                 return commit.finish(all, all).await;
@@ -224,8 +252,8 @@ impl Notifications {
                 Some((_, may)) if may.about && may.actor => Some(note),
                 // Another actor may be visible to the reader.
                 Some((cause, may)) if may.about && collapses(note.kind) => match cause.about {
-                    CauseObject::Post(post) => {
-                        hidden.push((index, post));
+                    about @ (CauseObject::Post(_) | CauseObject::Comment(..)) => {
+                        hidden.push((index, about));
                         Some(note)
                     }
                     _ => None,

@@ -149,7 +149,7 @@ impl Rooms {
     ) -> Result<AttemptOutcome<RoomId>, RoomError> {
         let core = self.context.core();
         let group = core.group(group).get().await?.ok_or(RoomError::NoSuchGroup)?;
-        let is_member = membership::is_active(&self.context, &group.id, me).await?;
+        let is_member = membership::joined_group(&self.context, &group.id, me).await?.is_some();
         if !allows(
             Permission::OpenGroupRoom,
             Relations::SIGNED_IN.with_if(is_member, Relations::MEMBER),

@@ -24,6 +24,11 @@ pub enum ServiceError {
     BadInput { field: &'static str, invalid: InvalidValue },
     #[error("this requestId was already used with other input")]
     IdempotencyMismatch,
+    /// A write to a group that was archived for lack of activity.
+    #[error(
+        "this group is archived and cannot be changed; its owner can revive it with reviveGroup"
+    )]
+    GroupArchived,
     #[error("too many requests; try again in {retry_after_seconds} seconds")]
     RateLimited { retry_after_seconds: u64 },
     #[error(
@@ -94,7 +99,7 @@ impl Refusal for ServiceError {
             | Self::Throttled
             | Self::Store(Error::Table(table::Error::ReadPoolFull)) => Code::RateLimited,
             Self::TierLimitReached { .. } => Code::QuotaExceeded,
-            Self::Busy => Code::Conflict,
+            Self::Busy | Self::GroupArchived => Code::Conflict,
             Self::OutcomeUnknown { .. } => Code::OutcomeUnknown,
             Self::Store(Error::Table(table::Error::ReadBudget { .. })) => Code::TooComplex,
             Self::Store(Error::Table(table::Error::WritesPaused { .. })) => Code::ReadOnly,

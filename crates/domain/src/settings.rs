@@ -25,6 +25,7 @@ pub struct Settings {
     pub shards: ShardSettings,
     pub feed: FeedSettings,
     pub quests: QuestSettings,
+    pub groups: GroupSettings,
     pub notifications: NotificationSettings,
     pub rates: RateSettings,
     pub media: MediaSettings,
@@ -237,6 +238,42 @@ pub struct NotificationSettings {
     pub reminder_lead_minutes: u32,
 }
 
+/// Settings of groups that are not persistent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GroupSettings {
+    /// Days without activity after which such a group is archived.
+    pub idle_days: IdleDays,
+}
+
+/// Days without activity: at least eight, because members are told a week before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u32")]
+pub struct IdleDays(u32);
+
+impl IdleDays {
+    pub const fn days(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for IdleDays {
+    fn default() -> Self {
+        Self(90)
+    }
+}
+
+impl TryFrom<u32> for IdleDays {
+    type Error = roundtable_model::InvalidValue;
+
+    fn try_from(days: u32) -> Result<Self, Self::Error> {
+        if (8..=36_500).contains(&days) {
+            return Ok(Self(days));
+        }
+        Err(roundtable_model::InvalidValue::new("8 to 36,500 days", days))
+    }
+}
+
 /// A number of shards, as configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u16")]
@@ -277,6 +314,7 @@ impl Default for Settings {
             shards: ShardSettings::default(),
             feed: FeedSettings::default(),
             quests: QuestSettings::default(),
+            groups: GroupSettings::default(),
             notifications: NotificationSettings::default(),
             rates: RateSettings::default(),
             media: MediaSettings::default(),

@@ -130,7 +130,7 @@ impl Shares {
         published
             .add_to(attempt.commit())
             .with("share", share.create())
-            .with_all("post", actionable.checks([]))
+            .with_all("post", actionable.checks([])?)
             .with("author", still_public(post))
             .finish(
                 ShareOutcome::Shared(post.id.clone()),

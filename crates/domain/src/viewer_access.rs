@@ -20,12 +20,14 @@ use futures::future::{try_join, try_join3};
 use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Comment, Follow, Group, GroupMember, Post, User};
 use roundtable_model::{
-    FollowStatus, GroupId, MemberStatus, ModerationStatus, Result, UserId, UserStatus, Visibility,
+    FollowStatus, GroupId, MemberStatus, ModerationStatus, Result as ModelResult, Time, UserId,
+    UserStatus, Visibility,
 };
 
 pub(crate) use self::remembered::KnownRelations;
 use crate::accounts::public_profile;
-use crate::{Caller, Context, Roles};
+use crate::groups::require_writable;
+use crate::{Caller, Context, Roles, ServiceError};
 
 /// One viewer's access to some users and groups.
 #[derive(Debug, Default)]
@@ -67,7 +69,7 @@ impl Context {
         viewer: Option<&Caller>,
         people: impl IntoIterator<Item = &'a UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
-    ) -> Result<ViewerAccess> {
+    ) -> ModelResult<ViewerAccess> {
         let people: HashSet<&UserId> = people.into_iter().collect();
         let groups: HashSet<&GroupId> = groups.into_iter().collect();
         if let Some(access) = self.remembered_access(viewer, &people, &groups).await? {
@@ -82,7 +84,7 @@ impl Context {
         viewer: Option<&Caller>,
         people: impl IntoIterator<Item = &'a UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
-    ) -> Result<ViewerRelations> {
+    ) -> ModelResult<ViewerRelations> {
         let mut people: HashSet<&UserId> = people.into_iter().collect();
         people.extend(viewer.map(|viewer| &viewer.user_id));
         let relations = self.read_relations(viewer, people, groups).await?;
@@ -99,7 +101,7 @@ impl Context {
         profile: &User,
         people: impl IntoIterator<Item = &'a UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
-    ) -> Result<ViewerRelations> {
+    ) -> ModelResult<ViewerRelations> {
         let others = people.into_iter().filter(|id| **id != profile.id).collect();
         let mut relations = self.read_relations(Some(caller), others, groups).await?;
         let own = ViewedUser::stranger(Arc::new(profile.clone()));
@@ -113,7 +115,7 @@ impl Context {
         viewer: Option<&Caller>,
         people: HashSet<&UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
-    ) -> Result<ViewerRelations> {
+    ) -> ModelResult<ViewerRelations> {
         let groups: HashSet<&GroupId> = groups.into_iter().collect();
         let people: Vec<UserId> = people.into_iter().cloned().collect();
         let groups: Vec<GroupId> = groups.into_iter().cloned().collect();
@@ -143,7 +145,7 @@ impl Context {
         &self,
         viewer: Option<&Caller>,
         ids: &[UserId],
-    ) -> Result<Vec<(User, Option<Follow>, bool)>> {
+    ) -> ModelResult<Vec<(User, Option<Follow>, bool)>> {
         let core = self.core();
         let profiles = core.profiles(ids).strong().get();
         let Some(Caller { user_id: me, .. }) = viewer else {
@@ -165,7 +167,7 @@ impl Context {
         &self,
         viewer: Option<&Caller>,
         ids: &[GroupId],
-    ) -> Result<Vec<(Group, Option<GroupMember>)>> {
+    ) -> ModelResult<Vec<(Group, Option<GroupMember>)>> {
         let core = self.core();
         let groups = core.groups(ids).strong().get();
         let (groups, members) = match viewer {
@@ -317,6 +319,24 @@ impl ViewerAccess {
             .is_some_and(|one| !one.group.is_private || one.is_active || self.roles.moderates())
     }
 
+    /// Returns whether the viewer may see what was written in a group, or who joined it, at a time. What
+    /// is older than its last step into the public stays with its active members.
+    pub fn can_see_in_group(&self, id: &GroupId, at: Time) -> bool {
+        self.groups.get(id).is_some_and(|one| {
+            !one.group.is_confidential(at) || one.is_active || self.roles.moderates()
+        })
+    }
+
+    /// Returns whether the viewer is an active member of a group.
+    pub(crate) fn is_active_member(&self, id: &GroupId) -> bool {
+        self.groups.get(id).is_some_and(|one| one.is_active)
+    }
+
+    /// Refuses to write to an archived group.
+    pub(crate) fn require_writable(&self, id: Option<&GroupId>) -> Result<(), ServiceError> {
+        id.and_then(|id| self.visible_group(id)).map_or(Ok(()), require_writable)
+    }
+
     pub fn can_see_post(&self, post: &Post) -> bool {
         if post.is_deleted || self.visible_user(&post.author_id).is_none() {
             return false;
@@ -330,7 +350,7 @@ impl ViewerAccess {
         }
         match (&post.group_id, post.visibility) {
             (_, Visibility::Private) => false,
-            (Some(group), _) => self.can_see_inside_group(group),
+            (Some(group), _) => self.can_see_in_group(group, post.created_at),
             (None, Visibility::Public) => self.can_see_inside_user(&post.author_id),
             (None, Visibility::Followers) => self.follows(&post.author_id),
         }

@@ -34,6 +34,7 @@ enums!(
     roundtable_model::FollowStatus,
     roundtable_model::GoalStatus,
     roundtable_model::GroupRole,
+    roundtable_model::JoinPolicy,
     roundtable_model::LikeType,
     roundtable_model::MemberStatus,
     roundtable_model::ModerationStatus,

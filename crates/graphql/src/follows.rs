@@ -58,6 +58,10 @@ impl Follow {
         node_id("Follow", &[&self.0.follower_id, &self.0.followee_id])
     }
 
+    fn notify_posts(&self) -> bool {
+        self.0.wants_posts()
+    }
+
     fn follower(&self) -> &UserId {
         &self.0.follower_id
     }
@@ -193,12 +197,14 @@ impl FollowMutations {
         context: &RequestContext,
         followee_id: UserId,
         notification_enabled: Option<bool>,
+        notify_posts: Option<bool>,
         muted: Option<bool>,
         request_id: Option<RequestId>,
     ) -> Result<Follow, ApiError> {
         let (follows, caller) = (context.services().follows(), context.caller()?);
-        let request = request_id.as_ref();
-        Ok(follows.update(caller, &followee_id, muted, notification_enabled, request).await?.into())
+        let (enabled, request) = (notification_enabled, request_id.as_ref());
+        let changed = follows.update(caller, &followee_id, muted, enabled, notify_posts, request);
+        Ok(changed.await?.into())
     }
 
     async fn block_user(

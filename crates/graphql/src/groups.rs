@@ -7,7 +7,7 @@ use roundtable_execution::{FieldError, Given, SharedValue};
 use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::{ApiError, none_if_hidden};
 use roundtable_model::table::Order;
-use roundtable_model::{GroupId, GroupRole, RequestId, RoomId, Tag, UserId, entities};
+use roundtable_model::{GroupId, GroupRole, JoinPolicy, RequestId, RoomId, Tag, UserId, entities};
 
 use crate::activities::{self, Activity};
 use crate::connection::{Connection, PageArguments};
@@ -82,6 +82,14 @@ impl Group {
 
     fn owner(&self) -> &UserId {
         &self.group.owner_id
+    }
+
+    fn is_persistent(&self) -> bool {
+        self.group.persists()
+    }
+
+    fn join_policy(&self) -> JoinPolicy {
+        self.group.join_policy()
     }
 
     fn members_count(members: &MemberSummary) -> u64 {
@@ -205,17 +213,18 @@ pub(crate) struct CreateGroupInput {
     tags: Option<Vec<Tag>>,
     is_persistent: Option<bool>,
     is_private: Option<bool>,
+    join_policy: Option<JoinPolicy>,
 }
 
 impl From<CreateGroupInput> for NewGroup {
     fn from(input: CreateGroupInput) -> Self {
-        let CreateGroupInput { name, description, tags, is_persistent, is_private } = input;
         Self {
-            name,
-            description,
-            tags: tags.unwrap_or_default(),
-            is_persistent: is_persistent.unwrap_or(false),
-            is_private: is_private.unwrap_or(false),
+            name: input.name,
+            description: input.description,
+            tags: input.tags.unwrap_or_default(),
+            is_persistent: input.is_persistent,
+            is_private: input.is_private.unwrap_or(false),
+            join_policy: input.join_policy,
         }
     }
 }
@@ -227,6 +236,9 @@ pub(crate) struct UpdateGroupInput {
     name: Given<String>,
     description: Given<String>,
     tags: Given<Vec<Tag>>,
+    is_persistent: Given<bool>,
+    is_private: Given<bool>,
+    join_policy: Given<JoinPolicy>,
 }
 
 pub(crate) struct GroupMutations;
@@ -251,6 +263,9 @@ impl GroupMutations {
             name: edit_non_null("name", input.name)?,
             description: edit(input.description),
             tags: edit_or_default(input.tags),
+            is_persistent: edit_non_null("isPersistent", input.is_persistent)?,
+            is_private: edit_non_null("isPrivate", input.is_private)?,
+            join_policy: edit_non_null("joinPolicy", input.join_policy)?,
         };
         let (groups, caller) = (context.services().groups(), context.caller()?);
         Ok(groups.update(caller, &input.group_id, change, request_id.as_ref()).await?.into())
@@ -263,6 +278,15 @@ impl GroupMutations {
     ) -> Result<Group, ApiError> {
         let (groups, caller) = (context.services().groups(), context.caller()?);
         Ok(groups.delete(caller, &group_id, request_id.as_ref()).await?.into())
+    }
+
+    async fn revive_group(
+        context: &RequestContext,
+        group_id: GroupId,
+        request_id: Option<RequestId>,
+    ) -> Result<Group, ApiError> {
+        let (groups, caller) = (context.services().groups(), context.caller()?);
+        Ok(groups.revive(caller, &group_id, request_id.as_ref()).await?.into())
     }
 
     async fn join_group(

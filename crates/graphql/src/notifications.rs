@@ -1,10 +1,13 @@
 //! Notifications: their type, queries, mutation and subscription.
 
 use roundtable_domain::{NotificationView, ResumePoint};
-use roundtable_graphql_macros::{fields, object};
+use roundtable_graphql_macros::{fields, input, object};
 use roundtable_interface::ApiError;
-use roundtable_model::{EntityKind, NotificationId, RequestId, Time, entities};
+use roundtable_model::{
+    EntityKind, NotificationId, NotificationKind, RequestId, SubjectId, ThreadId, Time, entities,
+};
 
+use crate::assistance::AssistThread;
 use crate::connection::{Connection, PageArguments};
 use crate::events::{EventStream, event_stream};
 use crate::node::node_id;
@@ -38,6 +41,11 @@ impl Notification {
         context.services().bus.resume_point(self.0.notification.id.clone())
     }
 
+    /// A collapsed notification carries the time of its latest event.
+    fn created_at(&self) -> Time {
+        self.0.notification.time()
+    }
+
     async fn actor(
         notifications: &[Self],
         context: &RequestContext,
@@ -48,6 +56,23 @@ impl Notification {
 
     fn people_count(&self) -> u64 {
         self.0.people
+    }
+
+    async fn assist_thread(
+        notifications: &[Self],
+        context: &RequestContext,
+    ) -> Result<Vec<Option<AssistThread>>, ApiError> {
+        let thread = |note: &Self| {
+            let is_about_help = matches!(
+                note.0.notification.kind,
+                NotificationKind::AssistRequest | NotificationKind::AssistAnswer
+            );
+            note.0.notification.within.as_ref().filter(|_| is_about_help).map(SubjectId::recast)
+        };
+        let ids: Vec<Option<ThreadId>> = notifications.iter().map(thread).collect();
+        let known: Vec<ThreadId> = ids.iter().flatten().cloned().collect();
+        let mut threads = AssistThread::load(context, &known).await?.into_iter();
+        Ok(ids.into_iter().map(|id| id.and_then(|_| threads.next()?)).collect())
     }
 
     async fn object(
@@ -75,6 +100,33 @@ fn object_key(notification: &entities::Notification) -> Option<ObjectKey> {
     })
 }
 
+#[derive(Clone, Debug)]
+pub(crate) struct NotificationPreference(roundtable_domain::NotificationPreference);
+
+#[object]
+impl NotificationPreference {
+    fn kind(&self) -> NotificationKind {
+        self.0.kind
+    }
+
+    fn enabled(&self) -> bool {
+        self.0.is_enabled
+    }
+}
+
+#[input]
+#[derive(Debug)]
+pub(crate) struct NotificationPreferenceInput {
+    kind: NotificationKind,
+    enabled: bool,
+}
+
+impl From<NotificationPreferenceInput> for roundtable_domain::NotificationPreference {
+    fn from(input: NotificationPreferenceInput) -> Self {
+        Self { kind: input.kind, is_enabled: input.enabled }
+    }
+}
+
 pub(crate) struct NotificationQueries;
 
 #[fields(Query)]
@@ -86,6 +138,13 @@ impl NotificationQueries {
         let (caller, notifications) = (context.caller()?, context.services().notifications());
         let read = async |page: &_| notifications.list(caller, page).await;
         paging.read(context, "notifications", read).await
+    }
+
+    async fn notification_preferences(
+        context: &RequestContext,
+    ) -> Result<Vec<NotificationPreference>, ApiError> {
+        let found = context.services().notifications().preferences(context.caller()?).await?;
+        Ok(found.into_iter().map(NotificationPreference).collect())
     }
 
     async fn unread_notification_count(context: &RequestContext) -> Result<u64, ApiError> {
@@ -104,6 +163,26 @@ impl NotificationMutations {
     ) -> Result<u64, ApiError> {
         let (notifications, caller) = (context.services().notifications(), context.caller()?);
         Ok(notifications.mark_read(caller, before, request_id.as_ref()).await?)
+    }
+
+    async fn mark_notification_read(
+        context: &RequestContext,
+        id: NotificationId,
+        request_id: Option<RequestId>,
+    ) -> Result<Notification, ApiError> {
+        let (notifications, caller) = (context.services().notifications(), context.caller()?);
+        Ok(notifications.mark_one_read(caller, &id, request_id.as_ref()).await?.into())
+    }
+
+    async fn update_notification_preferences(
+        context: &RequestContext,
+        preferences: Vec<NotificationPreferenceInput>,
+        request_id: Option<RequestId>,
+    ) -> Result<Vec<NotificationPreference>, ApiError> {
+        let (notifications, caller) = (context.services().notifications(), context.caller()?);
+        let changes: Vec<_> = preferences.into_iter().map(Into::into).collect();
+        let found = notifications.update_preferences(caller, &changes, request_id.as_ref()).await?;
+        Ok(found.into_iter().map(NotificationPreference).collect())
     }
 }
 

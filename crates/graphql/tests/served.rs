@@ -114,6 +114,7 @@ goals.goals                            Query.node
 goals.list                             Query.listGoals
 goals.update                           Mutation.updateGoal
 groups.approve                         Mutation.approveMember
+groups.archive_if_idle                 streams
 groups.create                          Mutation.createGroup
 groups.delete                          Mutation.deleteGroup
 groups.disband                         streams
@@ -127,6 +128,7 @@ groups.memberships                     Query.node
 groups.mine                            Query.listMyGroups
 groups.of                              User.groups
 groups.remove                          Mutation.removeMember
+groups.revive                          Mutation.reviveGroup
 groups.set_role                        Mutation.setGroupRole
 groups.update                          Mutation.updateGroup
 groups.views                           Query.getGroup
@@ -181,10 +183,13 @@ notifications.by_ids                   Query.node
 notifications.latest_actor             streams
 notifications.list                     Query.listNotifications
 notifications.live                     Subscription.onNotification
+notifications.mark_one_read            Mutation.markNotificationRead
 notifications.mark_read                Mutation.markNotificationsRead
 notifications.may_notify               streams
 notifications.next                     =notifications.live
+notifications.preferences              Query.notificationPreferences
 notifications.unread                   Query.unreadNotificationCount
+notifications.update_preferences       Mutation.updateNotificationPreferences
 offers.close                           Mutation.closeOffer
 offers.create                          Mutation.createOffer
 offers.of                              Query.listOffers

@@ -24,12 +24,12 @@ pub use activities::{
 };
 pub use assistance::{AssistHelper, AssistMsg, AssistThread};
 pub use chat::{Message, Room, RoomHead, RoomMember};
-pub use follows::{Block, Follow, Mute};
+pub use follows::{Block, Follow, Mute, PostWatch};
 pub use goals::{Goal, Milestone, Task};
 pub use groups::{Group, GroupCounter, GroupMember};
 pub use media::{Holder, Media, Upload};
 pub use moderation::{Audit, CaseReport, ModerationCase, Report};
-pub use notifications::Notification;
+pub use notifications::{Notification, NotificationPreferences};
 pub use offers::{Company, Offer, TagRef};
 pub use ops::{
     Checkpoint, DeadLetter, FeedRanking, Job, LoginAttempt, RankedActivity, SealedKey, Webhook,

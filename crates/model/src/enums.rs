@@ -116,6 +116,8 @@ text_enums! {
         Milestone = "Milestone", Quest = "Quest", Post = "Post", Comment = "Comment", Like = "Like",
         Message = "Message", Offer = "Offer",
     }
+    /// The way into a group.
+    JoinPolicy { Open = "open", Request = "request", Invitation = "invitation" }
     GroupRole { Owner = "owner", Admin = "admin", Member = "member" }
     GoalStatus { Active = "active", Completed = "completed", Archived = "archived" }
     QuestStatus { Active = "active", Completed = "completed", Cancelled = "cancelled" }
@@ -152,7 +154,10 @@ text_enums! {
         Follow = "follow", FollowRequest = "follow_request", Like = "like", Comment = "comment",
         Mention = "mention", Share = "share", Message = "message", Group = "group", Quest = "quest",
         Reminder = "reminder", Moderation = "moderation", ApiKey = "api_key",
-        Identity = "identity",
+        Identity = "identity", GroupArchival = "group_archival", FollowAccepted = "follow_accepted",
+        GroupRequest = "group_request", SignIn = "sign_in", AssistRequest = "assist_request",
+        AssistAnswer = "assist_answer", CommentLike = "comment_like",
+        Post = "post",
     }
     /// A counter of a user.
     UserCount {
@@ -238,6 +243,7 @@ mod tests {
             let random = &mut seeded(seed);
             holds(Role::ALL, random)?;
             holds(UserStatus::ALL, random)?;
+            holds(JoinPolicy::ALL, random)?;
             holds(EntityKind::ALL, random)?;
             holds(ActivityVerb::ALL, random)?;
             holds(ObjectType::ALL, random)?;

@@ -17,15 +17,15 @@ mod reactions;
 
 pub use chat::{assist_helper, assist_msg, assist_thread, message, room, room_head, room_member};
 pub use feeds::{
-    activity, actor_head, feed_horizon, feed_item, notification, profile_activity, promotion,
-    tag_ref, upload,
+    activity, actor_head, feed_horizon, feed_item, notification, notification_preferences,
+    profile_activity, promotion, tag_ref, upload,
 };
 pub use goals::{goal, milestone, quest, quest_step, task, xp_entry};
 pub use groups::{company, group, group_counter, group_member, offer};
 pub use ops::{checkpoint, dead_letter, feed_ranking, job, login_attempt, sealed_key, webhook};
 pub use people::{
     api_key, block, credential, device, email_lock, follow, handle_lock, idempotency, identity,
-    invitation, mute, nick_lock, session, user, user_counter,
+    invitation, mute, nick_lock, post_watch, session, user, user_counter,
 };
 pub use posts::{post, post_counter, post_summary, scores};
 pub use reactions::{

@@ -13,9 +13,10 @@ use crate::entities::{
     Checkpoint, Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, Device,
     EmailLock, FeedHorizon, FeedItem, FeedRanking, Follow, Goal, Group, GroupCounter, GroupMember,
     HandleLock, Idempotency, Identity, Invitation, Job, Like, LoginAttempt, Message, Milestone,
-    ModerationCase, Mute, NickLock, Notification, Offer, Post, PostCounter, PostSummary,
-    ProfileActivity, Promotion, Quest, QuestStep, Report, Room, RoomHead, RoomMember, SealedKey,
-    Session, Share, TagRef, Task, Upload, User, UserCounter, Webhook, XpEntry,
+    ModerationCase, Mute, NickLock, Notification, NotificationPreferences, Offer, Post,
+    PostCounter, PostSummary, PostWatch, ProfileActivity, Promotion, Quest, QuestStep, Report,
+    Room, RoomHead, RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter,
+    Webhook, XpEntry,
 };
 use crate::shape::TableShape;
 use crate::{
@@ -78,6 +79,11 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
         gsi1 else if pending(status) => "USER#{followee_id}",           "REQUEST#{follower_id}";
         gsi2 if following       => "FOLLOW_ACTIVITY#{active_since:day}[#{day_shard}]", "{active_since}#{follower_id}#{followee_id}";
         gsi3 if following       => "USER#{follower_id}",                "ENTITY#Following#{active_since}#{followee_id}";
+    }
+    /// A follower wants notifications of a user's new posts.
+    PostWatch(follower_id: UserId, followee_id: UserId) of (follower_id, followee_id) {
+        main                    => "USER#{follower_id}",                "WATCH#{followee_id}";
+        gsi1                    => "USER#{followee_id}",                "WATCHER#{follower_id}";
     }
     /// A user blocks another.
     Block(blocker_id: UserId, blocked_id: UserId) of (blocker_id, blocked_id) {
@@ -241,6 +247,10 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed ordered Activity {
     Notification(user_id: UserId, created_at: Time, id: NotificationId) of (user_id) {
         main                    => "NOTIF#{user_id}",                   "TS#{created_at}#{id}";
     }
+    /// The kinds of notifications that a user has switched off.
+    NotificationPreferences(user_id: UserId) of (user_id) {
+        main                    => "USER#{user_id}",                    "NOTIFICATIONS";
+    }
     /// A company that makes offers.
     Company(id: CompanyId) + (owner_id, created_at) of (owner_id) {
         main                    => "COMPANY#{id}",                      "COMPANY#{id}";
@@ -307,6 +317,7 @@ access_patterns {
     follows_among(follower: UserId, followees: [UserId]) => main, "USER#{follower}", "FOLLOWING#{followees}" -> Follow;
     recent_following(user: UserId)               => gsi3, "USER#{user}", begins "ENTITY#Following#", desc -> Follow;
     follow_activity(days: Days, shards: Shards)  => gsi2, "FOLLOW_ACTIVITY#{days}[#{shards}]", all, desc -> Follow;
+    post_watchers(user: UserId)                  => gsi1, "USER#{user}", begins "WATCHER#", asc -> PostWatch;
     blocks(user: UserId)                         => main, "USER#{user}", begins "BLOCK#", asc -> Block;
     blockers(user: UserId)                       => gsi1, "USER#{user}", begins "BLOCKER#", asc -> Block;
     blocked_by(blockers: [UserId], user: UserId) => main, "USER#{blockers}", "BLOCK#{user}", strong -> Block;
@@ -414,6 +425,7 @@ access_patterns {
     /// The references of an object's tags in all shards: there may have been fewer when it was tagged.
     tag_refs(tags: [Tag], shards: Shards, entity: EntityKind, id: SubjectId) => main, "TAG#{tags}[#{shards}]", "{entity}#{id}", strong -> TagRef;
     notifications(user: UserId, at: Span<Time>)  => main, "NOTIF#{user}", within "TS#{at}", desc, strong -> Notification;
+    notification_preferences(user: UserId)       => main, "USER#{user}", "NOTIFICATIONS", strong -> NotificationPreferences;
     upload(user: UserId, key: MediaKey)          => main, "USER#{user}", "UPLOAD#{key}", strong -> Upload;
     uploads(user: UserId)                        => main, "USER#{user}", begins "UPLOAD#", asc -> Upload;
     /// The outcome of a request.

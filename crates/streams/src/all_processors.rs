@@ -6,8 +6,9 @@ use roundtable_domain::{AutoModerator, Context, MediaStore, WebhookSender};
 
 use crate::{
     CaseReviewer, CounterUpdater, EventDelivery, EventDetector, FanOut, FileRemover,
-    FollowerShardScaler, MilestoneUpdater, NotificationWriter, PrivacyUpdater, PromotionUpdater,
-    Purge, QuestUpdater, Runner, RunnerBuilder, ScoreUpdater, ShapeUpgrader, UnusedFileDetector,
+    FollowerShardScaler, GroupArchiver, MilestoneUpdater, NotificationWriter, PostNotifier,
+    PrivacyUpdater, PromotionUpdater, Purge, QuestUpdater, Runner, RunnerBuilder, ScoreUpdater,
+    ShapeUpgrader, UnusedFileDetector,
 };
 
 impl RunnerBuilder {
@@ -60,12 +61,16 @@ impl RunnerBuilder {
             .with_job_handler(PrivacyUpdater::new(context.clone()))
             .with(NotificationWriter::new(context.clone()))
             .with_job_handler(NotificationWriter::new(context.clone()))
+            .with(PostNotifier::new(context.clone()))
+            .with_job_handler(PostNotifier::new(context.clone()))
             .with(FollowerShardScaler::new(context.clone()))
             .with(UnusedFileDetector::new(context.clone()))
             .with(EventDetector::new(context.clone()))
             .with(PromotionUpdater::new(context.clone()))
             .with(MilestoneUpdater::new(context.clone()))
             .with_job_handler(MilestoneUpdater::new(context.clone()))
+            .with(GroupArchiver::new(context.clone()))
+            .with_job_handler(GroupArchiver::new(context.clone()))
             .with(fan_out.clone())
             .with_job_handler(fan_out);
         let upgrader = ShapeUpgrader::new(context);

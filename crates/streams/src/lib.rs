@@ -22,6 +22,7 @@
 //! stream through any table.
 
 mod all_processors;
+mod archival;
 mod backoff;
 mod commit;
 mod counters;
@@ -56,6 +57,7 @@ mod unread;
 mod verdicts;
 mod work_signal;
 
+pub use archival::GroupArchiver;
 pub use backoff::Backoff;
 pub use counters::CounterUpdater;
 pub use dead_letters::{DeadLetterSubject, DeadLetters, ParkedChange, RedriveSummary};
@@ -69,7 +71,7 @@ pub use jobs::{JobHandler, PageOutcome, new_job};
 pub use leases::{ActiveWorkers, AnnouncedWorker, Lease, LeaseConfig, Leases};
 pub use metrics::{LaneMetrics, QueueMetrics, StreamMetrics};
 pub use milestones::MilestoneUpdater;
-pub use notifications::NotificationWriter;
+pub use notifications::{NotificationWriter, PostNotifier};
 pub use privacy::PrivacyUpdater;
 pub use processor::{Batch, Delivery, Effects, Images, Processor};
 pub use promotion::PromotionUpdater;

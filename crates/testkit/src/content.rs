@@ -2,7 +2,7 @@
 
 use roundtable_domain::{
     Activities, Comments, Context, ContextParts, Entropy, LikeState, Likes, NewComment, NewPost,
-    Posts, Settings, ShareState, Shares,
+    Notifications, Posts, Settings, ShareState, Shares,
 };
 use roundtable_model::entities::{Comment, Goal, Post, Quest, Task, User};
 use roundtable_model::{
@@ -27,6 +27,10 @@ impl Town {
 
     pub fn shares(&self) -> Shares {
         Shares::new(self.context().clone())
+    }
+
+    pub fn notifications(&self) -> Notifications {
+        Notifications::new(self.context().clone())
     }
 
     pub fn activities(&self) -> Activities {

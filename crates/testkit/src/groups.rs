@@ -1,7 +1,7 @@
 //! Groups, blocks and mutes of a town.
 
 use roundtable_domain::{Blocks, Groups, Mutes, NewGroup};
-use roundtable_model::entities::{Block, Follow, GroupMember, Mute, User, UserCounter};
+use roundtable_model::entities::{Block, Follow, Group, GroupMember, Mute, User, UserCounter};
 use roundtable_model::{GroupId, GroupRole, Shard, Shards, UserCount, UserStatus, rekey};
 
 use crate::Town;
@@ -54,6 +54,12 @@ impl Town {
     pub async fn create_private_group(&self, owner: &str, name: &str) -> GroupId {
         let group = NewGroup { is_private: true, ..NewGroup::named(name) };
         self.groups().create(&self.caller(owner), group, None).await.unwrap().id
+    }
+
+    /// Archives a group directly, as if it had been idle.
+    pub async fn archive_group(&self, group: &GroupId) {
+        let patch = Group::at(group).patch().set(Group::ARCHIVED_AT, &Some(self.now()));
+        self.context().core().table().update(patch.into()).await.unwrap();
     }
 
     /// Joins a group, or requests to join a private one.

@@ -27,6 +27,8 @@ pub enum UserAction {
     Unblock(UserId),
     CreateGroup { name: String, private: bool },
     UpdateGroup(GroupId, String),
+    TurnGroupPrivate(GroupId, bool),
+    ReviveGroup(GroupId),
     DeleteGroup(GroupId),
     Join(GroupId),
     Leave(GroupId),
@@ -98,6 +100,8 @@ named! {
     Unblock "blocks.unblock"
     CreateGroup "groups.create"
     UpdateGroup "groups.update"
+    TurnGroupPrivate "groups.update"
+    ReviveGroup "groups.revive"
     DeleteGroup "groups.delete"
     Join "groups.join"
     Leave "groups.leave"
@@ -220,6 +224,8 @@ impl Town {
             | UserAction::Unblock(_) => self.perform_on_users(caller, action, request).await,
             UserAction::CreateGroup { .. }
             | UserAction::UpdateGroup(..)
+            | UserAction::TurnGroupPrivate(..)
+            | UserAction::ReviveGroup(_)
             | UserAction::DeleteGroup(_)
             | UserAction::Join(_)
             | UserAction::Leave(_)
@@ -259,7 +265,7 @@ impl Town {
             UserAction::Accept(user) => reduce(follows.accept(caller, user, request).await),
             UserAction::Reject(user) => reduce(follows.reject(caller, user, request).await),
             UserAction::Mute(user, muted) => {
-                reduce(follows.update(caller, user, Some(*muted), None, request).await)
+                reduce(follows.update(caller, user, Some(*muted), None, None, request).await)
             }
             UserAction::MuteUser(user) => {
                 reduce(self.mutes().mute(caller, user, None, request).await)
@@ -290,6 +296,12 @@ impl Town {
                 let change = GroupChange { name: Some(name.clone()), ..GroupChange::default() };
                 reduce(groups.update(caller, id, change, request).await)
             }
+            UserAction::TurnGroupPrivate(id, is_private) => {
+                let is_private = Some(*is_private);
+                let change = GroupChange { is_private, ..GroupChange::default() };
+                reduce(groups.update(caller, id, change, request).await)
+            }
+            UserAction::ReviveGroup(id) => reduce(groups.revive(caller, id, request).await),
             UserAction::DeleteGroup(id) => reduce(groups.delete(caller, id, request).await),
             UserAction::Join(id) => reduce(groups.join(caller, id, request).await),
             UserAction::Leave(id) => reduce(groups.leave(caller, id, request).await),

@@ -60,9 +60,7 @@ macro_rules! no_entries {
 
 no_entries! {
     Credential Session Device Identity Invitation Block Mute Goal Task Milestone ActorHead FeedItem FeedHorizon
-    Promotion Room RoomHead RoomMember Message AssistMsg ModerationCase CaseReport Report Company Idempotency
-    ApiKey Audit LoginAttempt Checkpoint Job DeadLetter FeedRanking
-    Webhook SealedKey
+    Promotion Room RoomHead RoomMember Message AssistMsg ModerationCase CaseReport Report Company Idempotency ApiKey Audit LoginAttempt Checkpoint Job DeadLetter FeedRanking Webhook SealedKey NotificationPreferences PostWatch
 }
 
 impl TallySource for User {

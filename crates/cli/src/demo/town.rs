@@ -275,7 +275,6 @@ impl DemoTown {
         let group = NewGroup {
             description: Some(format!("For everybody who likes {}.", topic.tag)),
             tags: topic.tag.parse().into_iter().collect(),
-            is_persistent: true,
             is_private: club.is_private,
             ..NewGroup::named(name)
         };

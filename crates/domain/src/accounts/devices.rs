@@ -107,10 +107,18 @@ impl Accounts {
             secret_hash: token.hash(),
             label,
             created_at: now,
+            signed_up_at: None,
             used_at: now,
             ttl,
         };
         DeviceWithToken { device, token: token.text(), is_new: true }
+    }
+
+    /// Returns the device that an account is created on.
+    pub(super) fn signed_up_device(&self, user: &UserId) -> DeviceWithToken {
+        let new = self.signed_in_device(user, None, &DeviceInput::default());
+        let signed_up_at = Some(new.device.created_at);
+        DeviceWithToken { device: Device { signed_up_at, ..new.device }, ..new }
     }
 
     /// Forgets the least recently used devices beyond the limit.

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
 use super::attempts::AttemptOrigin;
-use super::devices::DeviceInput;
 use super::identities::{ExternalIdentity, IDENTITY};
 use super::passwords::check_new;
 use super::{AccountError, Accounts, SignedInUser, after_commit, names, nicknames};
@@ -113,7 +112,7 @@ impl Accounts {
             },
         );
         let (user, credential) = registered.await?;
-        let device = self.signed_in_device(&user.id, None, &DeviceInput::default());
+        let device = self.signed_up_device(&user.id);
         // Also where the store keeps its last space in reserve: the account exists already.
         essential(self.open_session(user, &credential, device)).await.map_err(after_commit)
     }

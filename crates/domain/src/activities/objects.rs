@@ -11,7 +11,7 @@ use roundtable_model::{
 use super::{Activities, ActivityError, NewActivity};
 use crate::access::{Permission, Relations, allows};
 use crate::account::active_account_check;
-use crate::groups::active_member_check;
+use crate::groups::{active_member_check, require_writable};
 use crate::{Caller, Context, ServiceError};
 
 /// The checked object of an activity.
@@ -121,9 +121,7 @@ pub(crate) async fn posting_access(
     group: &GroupId,
 ) -> Result<PostingAccess, ServiceError> {
     let access = context.viewer_relations(Some(caller), [], [group]).await?;
-    if access.visible_group(group).is_none() {
-        return Ok(PostingAccess::NoGroup);
-    }
+    let Some(found) = access.visible_group(group) else { return Ok(PostingAccess::NoGroup) };
     let member = access.membership(group);
     let is_active = member.is_some_and(|member| member.status == MemberStatus::Active);
     if !allows(
@@ -132,8 +130,10 @@ pub(crate) async fn posting_access(
     ) {
         return Ok(PostingAccess::NotAMember);
     }
+    require_writable(found)?;
+    let not_archived = Group::OWNER_ID.exists().and(Group::ARCHIVED_AT.absent());
     Ok(PostingAccess::Allowed(vec![
-        Group::at(group).exists(),
+        Group::at(group).check(not_archived),
         active_member_check(group, &caller.user_id),
     ]))
 }

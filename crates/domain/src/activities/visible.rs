@@ -100,7 +100,7 @@ impl ActivityObjects {
         let home = match &activity.group_id {
             Some(group) => {
                 access.visible_user(&activity.actor_id).is_some()
-                    && access.can_see_inside_group(group)
+                    && access.can_see_in_group(group, activity.created_at)
             }
             None => access.can_see_inside_user(&activity.actor_id),
         };

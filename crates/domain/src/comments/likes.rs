@@ -51,7 +51,7 @@ impl Comments {
                     .commit()
                     .with("like", like)
                     .with("comment", unchanged_check(&comment))
-                    .with_all("post", actionable.checks([&comment.user_id]))
+                    .with_all("post", actionable.checks([&comment.user_id])?)
                     .finish(CommentOutcome::of(&comment), comment)
                     .await
             })

@@ -1,7 +1,7 @@
 //! A single follow: from when feeds may rely on it, its counters, and its removal.
 
-use roundtable_model::entities::{Follow, User};
-use roundtable_model::table::{Condition, Write};
+use roundtable_model::entities::{Follow, PostWatch, User};
+use roundtable_model::table::{Condition, Delete, Write};
 use roundtable_model::{ActorId, Entity, FollowStatus, Shard, Time, UserCount};
 
 use crate::circle::{change_count, raise_circle_version};
@@ -32,6 +32,7 @@ pub(super) async fn new_edge(
         shard: Shard::of(&me.id.to_string(), them.follower_shards),
         day_shard: Shard::of(&me.id.to_string(), days),
         notification_enabled: true,
+        notify_posts: None,
         activity_pub_id: None,
         version: 1,
         created_at: now,
@@ -81,7 +82,17 @@ pub(crate) fn removal_without_circle(edge: &Follow, now: Time) -> Vec<(&'static 
     if follow_count(edge) != 0 {
         writes.push(("followers", change_follower_count(edge, -follow_count(edge), now)));
     }
+    if edge.wants_posts() {
+        writes.push(("watch", watch_write(edge, false, now)));
+    }
     writes
+}
+
+/// Creates or deletes the item by which the authors of posts find followers who want to hear of them.
+pub(super) fn watch_write(edge: &Follow, wants: bool, now: Time) -> Write {
+    let (follower_id, followee_id) = (edge.follower_id.clone(), edge.followee_id.clone());
+    let watch = PostWatch { follower_id, followee_id, created_at: now };
+    if wants { watch.put().into() } else { Delete::new(watch.key()).into() }
 }
 
 /// The follow's contribution to counters: 1 if active, 0 if pending.

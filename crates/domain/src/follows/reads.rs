@@ -206,5 +206,5 @@ pub(super) fn redacted(viewer: Option<&Caller>, edge: Follow) -> Follow {
     if viewer.is_some_and(|viewer| viewer.user_id == edge.follower_id) {
         return edge;
     }
-    Follow { muted: false, notification_enabled: true, ..edge }
+    Follow { muted: false, notification_enabled: true, notify_posts: None, ..edge }
 }

@@ -1,9 +1,10 @@
 //! Inputs for creating and updating groups, checked before anything is read.
 
 use roundtable_model::entities::Group;
-use roundtable_model::{Tag, Time};
+use roundtable_model::{JoinPolicy, Tag, Time};
 use serde::Serialize;
 
+use crate::access::Permission;
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_filled, check_text,
 };
@@ -14,10 +15,12 @@ pub struct NewGroup {
     pub name: String,
     pub description: Option<String>,
     pub tags: Vec<Tag>,
-    /// True if the group outlives its project.
-    pub is_persistent: bool,
+    /// False if the group is archived when it is idle. Default: true.
+    pub is_persistent: Option<bool>,
     /// True if only active members see its content.
     pub is_private: bool,
+    /// The way in; by default open, and on request if it is private.
+    pub join_policy: Option<JoinPolicy>,
 }
 
 /// Changes to a group; absent fields stay.
@@ -27,6 +30,9 @@ pub struct GroupChange {
     pub description: Edit<String>,
     /// An empty list removes all tags.
     pub tags: Option<Vec<Tag>>,
+    pub is_persistent: Option<bool>,
+    pub is_private: Option<bool>,
+    pub join_policy: Option<JoinPolicy>,
 }
 
 impl NewGroup {
@@ -54,13 +60,47 @@ impl GroupChange {
         Ok(self)
     }
 
+    /// The permission that all of these changes need.
+    pub(super) const fn permission(&self) -> Permission {
+        if self.is_private.is_some() || self.join_policy.is_some() || self.is_persistent.is_some() {
+            Permission::ChangeGroupAccess
+        } else {
+            Permission::UpdateGroup
+        }
+    }
+
     pub(super) fn applied_to(&self, group: &Group, now: Time) -> Group {
+        let is_private = self.is_private.unwrap_or(group.is_private);
+        let persists = self.is_persistent.unwrap_or_else(|| group.persists());
+        // An archival that is announced is off once the group persists.
+        let archives_at = group.archives_at.filter(|_| !persists);
         Group {
+            is_private,
+            join_policy: self.join_policy_of(group, is_private),
+            public_since: if group.is_private && !is_private {
+                Some(now)
+            } else {
+                group.public_since
+            },
+            is_persistent: persists,
+            idle_from: (!persists).then(|| group.idle_from.unwrap_or(now)),
+            archives_at,
             name: self.name.clone().unwrap_or_else(|| group.name.clone()),
             description: self.description.clone().over(group.description.clone()),
             tags: self.tags.clone().unwrap_or_else(|| group.tags.clone()),
             updated_at: now,
             ..group.clone()
+        }
+    }
+
+    /// The way in after the change. A public group that becomes private is no longer open; one that
+    /// becomes public stays as it was, because opening it is another decision.
+    fn join_policy_of(&self, group: &Group, is_private: bool) -> Option<JoinPolicy> {
+        match (self.join_policy, group.join_policy()) {
+            (None, _) if is_private == group.is_private => group.join_policy,
+            (None, JoinPolicy::Open) => Some(JoinPolicy::Request),
+            (None, policy) => Some(policy),
+            (chosen, _) => chosen,
         }
     }
 }

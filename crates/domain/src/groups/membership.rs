@@ -3,11 +3,13 @@
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
-use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, Time, UserId};
+use roundtable_model::{
+    Entity, GroupId, GroupRole, JoinPolicy, MemberStatus, RequestId, Time, UserId,
+};
 use serde::{Deserialize, Serialize};
 
 use super::access::GroupAccess;
-use super::{GroupError, Groups, tags, writes};
+use super::{GroupError, Groups, require_writable, tags, writes};
 use crate::access::{Permission, Relations, allows};
 use crate::follows::active_since;
 use crate::idempotency::RemovedEntity;
@@ -29,8 +31,9 @@ impl MembershipOutcome {
 
 #[boxed]
 impl Groups {
-    /// Joins a group, or requests to if it is private and the caller was not invited. Repeating it
-    /// has no effect. For a caller blocked by the owner the group does not exist.
+    /// Joins a group, or requests to where its join policy demands that and the caller was not
+    /// invited. Repeating it has no effect. For a caller blocked by the owner the group does not
+    /// exist.
     pub async fn join(
         &self,
         caller: &Caller,
@@ -44,15 +47,15 @@ impl Groups {
             .run(async |me, attempt| {
                 let access = self.load_access(caller, &me, group).await?;
                 let GroupAccess { group, membership, .. } = access;
-                let status = match (&membership, group.is_private) {
-                    (Some(membership), _) if membership.status == MemberStatus::Active => {
-                        membership.status
+                let policy = group.join_policy();
+                let status = match membership.as_ref().map(|membership| membership.status) {
+                    Some(MemberStatus::Pending) if policy == JoinPolicy::Open => {
+                        MemberStatus::Active
                     }
-                    (Some(membership), true) if membership.status == MemberStatus::Pending => {
-                        membership.status
-                    }
-                    (Some(_), _) | (None, false) => MemberStatus::Active,
-                    (None, true) => MemberStatus::Pending,
+                    Some(MemberStatus::Invited) => MemberStatus::Active,
+                    Some(status) => status,
+                    None if policy == JoinPolicy::Open => MemberStatus::Active,
+                    None => MemberStatus::Pending,
                 };
                 if let Some(membership) =
                     membership.as_ref().filter(|membership| membership.status == status)
@@ -64,6 +67,9 @@ impl Groups {
                 let allowed = allows(Permission::JoinGroup, Relations::SIGNED_IN);
                 if !allowed || self.is_blocked_by_owner(&group, &me.id).await? {
                     return Err(GroupError::NoSuchGroup);
+                }
+                if membership.is_none() && policy == JoinPolicy::Invitation {
+                    return Err(GroupError::InvitationRequired);
                 }
                 self.write_membership(&group, membership.as_ref(), &me.id, status, None, attempt)
                     .await
@@ -257,6 +263,7 @@ impl Groups {
         authority: Option<writes::GroupWrite>,
         attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
+        require_writable(group)?;
         let now = self.context.now();
         let member = self.new_membership(group, before, user, status, now).await?;
         let outcome = MembershipOutcome::of(&member);

@@ -106,8 +106,11 @@ impl Groups {
             },
             async |members: Vec<GroupMember>| {
                 let people = members.iter().map(|member| &member.user_id);
-                let access = self.context.viewer_access(viewer, people, []).await?;
-                let visible = |member: &GroupMember| access.visible_user(&member.user_id).is_some();
+                let access = self.context.viewer_access(viewer, people, [group]).await?;
+                let visible = |member: &GroupMember| {
+                    access.visible_user(&member.user_id).is_some()
+                        && access.can_see_in_group(group, member.joined_at)
+                };
                 Ok(members.into_iter().map(|member| visible(&member).then_some(member)).collect())
             },
         )
@@ -173,8 +176,9 @@ impl Groups {
                 let visible = try_join(self.relations_to(viewer, &ids), self.counts(&ids));
                 let ((access, counts), members) = try_join(visible, members).await?;
                 let views = ids.iter().zip(members).map(|(id, member)| {
-                    member.filter(|member| member.status == MemberStatus::Active)?;
-                    view(&access, &counts, id).filter(|_| access.can_see_inside_group(id))
+                    let member = member.filter(|it| it.status == MemberStatus::Active)?;
+                    let is_visible = access.can_see_in_group(id, member.joined_at);
+                    view(&access, &counts, id).filter(|_| is_visible)
                 });
                 Ok(views.collect())
             },
@@ -215,7 +219,7 @@ pub(super) fn is_membership_visible(
     member: &GroupMember,
 ) -> bool {
     let active = member.status == MemberStatus::Active;
-    access.can_see_inside_group(group) && (active || is_group_staff(access, group))
+    access.can_see_in_group(group, member.joined_at) && (active || is_group_staff(access, group))
 }
 
 fn is_group_staff(access: &ViewerRelations, group: &GroupId) -> bool {

@@ -28,6 +28,41 @@ pub(super) fn unchanged(group: &Group) -> Condition {
     Group::NAME.is(&group.name).and(Group::TAGS.is(&group.tags))
 }
 
+/// Changes what an owner or admin may change, if the group is as it was read.
+pub(super) fn update_group(before: &Group, after: &Group) -> Patch<Group> {
+    let unchanged = unchanged(before)
+        .and(unchanged_access(before))
+        .and(Group::PUBLIC_SINCE.is(&before.public_since))
+        .and(Group::IDLE_FROM.is(&before.idle_from));
+    let mut patch = before
+        .key()
+        .patch()
+        .set(Group::NAME, &after.name)
+        .set(Group::TAGS, &after.tags)
+        .set(Group::IS_PRIVATE, &after.is_private)
+        .set(Group::JOIN_POLICY, &after.join_policy)
+        .set(Group::PUBLIC_SINCE, &after.public_since)
+        .set(Group::IS_PERSISTENT, &after.is_persistent)
+        .set(Group::IDLE_FROM, &after.idle_from)
+        .set(Group::UPDATED_AT, &after.updated_at)
+        .when(unchanged);
+    if after.idle_from != before.idle_from {
+        patch = patch.set(Group::ARCHIVES_AT, &after.archives_at);
+    }
+    if after.description != before.description {
+        patch = patch.set(Group::DESCRIPTION, &after.description);
+    }
+    patch
+}
+
+/// Requires that the way in is as it was read, and that the group was not archived since.
+fn unchanged_access(group: &Group) -> Condition {
+    Group::IS_PRIVATE
+        .is(&group.is_private)
+        .and(Group::JOIN_POLICY.is(&group.join_policy))
+        .and(Group::ARCHIVED_AT.absent())
+}
+
 /// Requires the membership as it was read.
 pub(crate) fn unchanged_member_check(member: &GroupMember) -> Check {
     member.key().check(unchanged_membership(member))
@@ -61,7 +96,7 @@ pub(super) fn delete_empty_counter(group: &GroupId) -> Delete {
 }
 
 /// The writes of a new or changed membership; `before` is the earlier one, if any. They require
-/// that the owner is unchanged and has not blocked the user. An active member joins the
+/// that the owner and the way in are unchanged, and that the owner has not blocked the user. An active member joins the
 /// group's room, with the messages up to `seq` marked as read.
 pub(super) fn join_writes(
     group: &Group,
@@ -72,7 +107,7 @@ pub(super) fn join_writes(
 ) -> Vec<GroupWrite> {
     let (user, owner) = (&member.user_id, &group.owner_id);
     let mut writes: Vec<GroupWrite> = vec![
-        ("group", group.key().check(Group::OWNER_ID.is(owner)).into()),
+        ("group", group.key().check(Group::OWNER_ID.is(owner).and(unchanged_access(group))).into()),
         ("block", Block::at(owner, user).absent().into()),
     ];
     if let Some(before) = before {

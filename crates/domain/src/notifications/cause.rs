@@ -7,12 +7,13 @@
 use roundtable_model::entities::{Notification, ObjectRef};
 use roundtable_model::{
     CommentId, EntityKind, Expiry, GoalId, GroupId, MessageId, NotificationId, NotificationKind,
-    PostId, QuestId, RoomId, SubjectId, TaskId, Time, UserId,
+    PostId, QuestId, RoomId, SubjectId, TaskId, ThreadId, Time, UserId,
 };
 
 use crate::{Context, ServiceError};
 
-/// The window in which likes and shares of a post, or messages of a user, collapse into one notification.
+/// The window in which likes and shares of a post, likes of a comment, or messages of a user collapse into
+/// one notification.
 pub const COLLAPSE_MS: u64 = 60 * 60 * 1000;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -30,25 +31,29 @@ pub struct Cause {
 }
 
 /// The object of a notification, with the container it is stored in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CauseObject {
     Person(UserId),
     Post(PostId),
     Comment(PostId, CommentId),
     Message(RoomId, MessageId),
     Group(GroupId),
+    /// A user's request to join a group.
+    JoinRequest(GroupId, UserId),
     Quest(QuestId),
     Task(GoalId, TaskId),
+    /// A request for help, and the user who opened or answered it.
+    Assist(ThreadId, UserId),
 }
 
 impl CauseObject {
     pub(super) fn object(&self) -> ObjectRef {
         let (entity, id) = match self {
-            Self::Person(id) => (EntityKind::User, id.into()),
+            Self::Person(id) | Self::Assist(_, id) => (EntityKind::User, id.into()),
             Self::Post(id) => (EntityKind::Post, id.into()),
             Self::Comment(_, id) => (EntityKind::Comment, id.into()),
             Self::Message(_, id) => (EntityKind::Message, id.into()),
-            Self::Group(id) => (EntityKind::Group, id.into()),
+            Self::Group(id) | Self::JoinRequest(id, _) => (EntityKind::Group, id.into()),
             Self::Quest(id) => (EntityKind::Quest, id.into()),
             Self::Task(_, id) => (EntityKind::Task, id.into()),
         };
@@ -61,6 +66,8 @@ impl CauseObject {
             Self::Comment(post, _) => Some(post.into()),
             Self::Message(room, _) => Some(room.into()),
             Self::Task(goal, _) => Some(goal.into()),
+            Self::JoinRequest(_, user) => Some(user.into()),
+            Self::Assist(thread, _) => Some(thread.into()),
             Self::Person(_) | Self::Post(_) | Self::Group(_) | Self::Quest(_) => None,
         }
     }
@@ -70,22 +77,30 @@ impl CauseObject {
         let ObjectRef { entity, id } = note.object.as_ref()?;
         let within = note.within.as_ref();
         Some(match entity {
-            EntityKind::User => Self::Person(id.recast()),
+            EntityKind::User => match within {
+                Some(thread) => Self::Assist(thread.recast(), id.recast()),
+                None => Self::Person(id.recast()),
+            },
             EntityKind::Post => Self::Post(id.recast()),
             EntityKind::Comment => Self::Comment(within?.recast(), id.recast()),
             EntityKind::Message => Self::Message(within?.recast(), id.recast()),
-            EntityKind::Group => Self::Group(id.recast()),
+            EntityKind::Group => match within {
+                Some(user) => Self::JoinRequest(id.recast(), user.recast()),
+                None => Self::Group(id.recast()),
+            },
             EntityKind::Quest => Self::Quest(id.recast()),
             EntityKind::Task => Self::Task(within?.recast(), id.recast()),
             _ => return None,
         })
     }
 
-    /// The id that stays the same while more actions collapse.
-    fn collapse_key(&self) -> SubjectId {
+    /// The text that stays the same while more actions collapse, and differs between other causes.
+    fn collapse_key(&self) -> String {
         match self {
-            Self::Message(room, _) => room.into(),
-            other => other.object().id,
+            Self::Message(room, _) => room.to_string(),
+            Self::JoinRequest(group, user) => format!("{group}#{user}"),
+            Self::Assist(thread, user) => format!("{thread}#{user}"),
+            other => other.object().id.to_string(),
         }
     }
 }
@@ -141,7 +156,13 @@ impl Cause {
 
 /// Returns whether notifications of this kind collapse.
 pub const fn collapses(kind: NotificationKind) -> bool {
-    matches!(kind, NotificationKind::Like | NotificationKind::Share | NotificationKind::Message)
+    matches!(
+        kind,
+        NotificationKind::Like
+            | NotificationKind::CommentLike
+            | NotificationKind::Share
+            | NotificationKind::Message
+    )
 }
 
 /// The start of the hour that an action collapses into.

@@ -1,10 +1,9 @@
 //! Collapsed notifications: finds the latest actor the reader may hear of.
 
 use futures::future::try_join_all;
-use hashbrown::HashMap;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
-use roundtable_model::{EntityKind, NotificationKind, PostId, Time, UserId};
+use roundtable_model::{Cursor, NotificationKind, Time, UserId};
 
 use super::Notifications;
 use super::cause::{Cause, CauseObject, collapse_hour};
@@ -27,11 +26,11 @@ pub enum LatestActor {
     NoActor,
 }
 
-/// The users who liked or shared a post.
+/// The users who liked or shared a post, or liked a comment.
 #[derive(Debug)]
 struct CollapsedGroup {
     kind: NotificationKind,
-    post: PostId,
+    about: CauseObject,
     people: Vec<(Time, UserId)>,
     /// False if there are more than were read.
     is_complete: bool,
@@ -39,44 +38,44 @@ struct CollapsedGroup {
 
 #[boxed]
 impl Notifications {
-    /// Finds the latest user who liked or shared a post in the hour of `at`, of those its author
-    /// may hear of. It reads up to two thousand likes or shares: for when the actor known as the latest
+    /// Finds the latest user who liked or shared a post, or liked a comment, in the hour of `at`, of those
+    /// its author may hear of. It reads up to two thousand likes or shares: for when the actor known as the latest
     /// has undone it or is hidden.
     pub async fn latest_actor(
         &self,
         user: &UserId,
         kind: NotificationKind,
-        post: &PostId,
+        about: &CauseObject,
         at: Time,
     ) -> Result<LatestActor, ServiceError> {
-        let group = self.group(kind, post.clone()).await?;
+        let group = self.group(kind, about.clone()).await?;
         self.latest_in_group(user, &group, at).await
     }
 
-    /// Replaces hidden actors by others in the notifications at these indexes, given the posts they
+    /// Replaces hidden actors by others in the notifications at these indexes, given what they
     /// are about; removes a notification without another actor.
     pub(super) async fn name_other_actors(
         &self,
         user: &UserId,
         notes: &mut [Option<Notification>],
-        hidden: &[(usize, PostId)],
+        hidden: &[(usize, CauseObject)],
     ) -> Result<(), ServiceError> {
-        let replaced = |(index, post): &(usize, PostId)| {
+        let replaced = |(index, about): &(usize, CauseObject)| {
             let note = notes.get(*index)?.as_ref()?;
-            Some((*index, note.kind, post.clone(), note.created_at))
+            Some((*index, note.kind, about.clone(), note.created_at))
         };
         let replaced: Vec<_> = hidden.iter().filter_map(replaced).collect();
         // Several hours of one post share a group.
-        let mut kinds: Vec<(NotificationKind, PostId)> = Vec::new();
-        for (_, kind, post, _) in &replaced {
-            if !kinds.iter().any(|(one, other)| one == kind && other == post) {
-                kinds.push((*kind, post.clone()));
+        let mut kinds: Vec<(NotificationKind, CauseObject)> = Vec::new();
+        for (_, kind, about, _) in &replaced {
+            if !kinds.iter().any(|(one, other)| one == kind && other == about) {
+                kinds.push((*kind, about.clone()));
             }
         }
-        let groups = kinds.into_iter().map(|(kind, post)| self.group(kind, post));
+        let groups = kinds.into_iter().map(|(kind, about)| self.group(kind, about));
         let groups = try_join_all(groups).await?;
-        let latest = try_join_all(replaced.iter().map(async |(_, kind, post, at)| {
-            match groups.iter().find(|one| one.kind == *kind && one.post == *post) {
+        let latest = try_join_all(replaced.iter().map(async |(_, kind, about, at)| {
+            match groups.iter().find(|one| one.kind == *kind && one.about == *about) {
                 Some(group) => self.latest_in_group(user, group, *at).await,
                 None => Ok(LatestActor::NoActor),
             }
@@ -84,15 +83,16 @@ impl Notifications {
         .await?;
         for ((index, ..), latest) in replaced.into_iter().zip(latest) {
             let Some(slot) = notes.get_mut(index) else { continue };
-            let actor_id = match latest {
-                LatestActor::Named(actor, _) => Some(actor),
-                LatestActor::Unknown => None,
+            let (actor_id, latest_at) = match latest {
+                LatestActor::Named(actor, at) => (Some(actor), Some(at)),
+                LatestActor::Unknown => (None, None),
                 LatestActor::NoActor => {
                     *slot = None;
                     continue;
                 }
             };
-            *slot = slot.take().map(|note| Notification { actor_id, ..note });
+            // The time of a hidden action tells of it.
+            *slot = slot.take().map(|note| Notification { actor_id, latest_at, ..note });
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Notifications {
                 user: user.clone(),
                 kind: group.kind,
                 actor: Some(actor.clone()),
-                about: CauseObject::Post(group.post.clone()),
+                about: group.about.clone(),
                 at: *at,
             };
             let causes: Vec<Cause> = some.iter().map(cause).collect();
@@ -125,81 +125,49 @@ impl Notifications {
         Ok(if group.is_complete { LatestActor::NoActor } else { LatestActor::Unknown })
     }
 
-    /// Reads the users who liked or shared a post, up to a limit.
+    /// Reads the users who liked or shared a post, or liked a comment, up to a limit.
     async fn group(
         &self,
         kind: NotificationKind,
-        post: PostId,
+        about: CauseObject,
     ) -> Result<CollapsedGroup, ServiceError> {
-        let core = self.context.core();
         let (mut people, mut after) = (Vec::new(), None);
         loop {
-            let next = if kind == NotificationKind::Share {
-                let page = core
-                    .shares(&post)
-                    .strong()
-                    .limit(READ_BATCH)
-                    .after(after.take())
-                    .page()
-                    .await?;
-                people.extend(page.items.into_iter().map(|one| (one.created_at, one.user_id)));
-                page.next
-            } else {
-                let page =
-                    core.likes(&post).strong().limit(READ_BATCH).after(after.take()).page().await?;
-                people.extend(page.items.into_iter().map(|one| (one.created_at, one.user_id)));
-                page.next
-            };
+            let (found, next) = self.reactions(kind, &about, after.take()).await?;
+            people.extend(found);
             if next.is_none() || people.len() >= SCANNED_MAX {
-                return Ok(CollapsedGroup { kind, post, people, is_complete: next.is_none() });
+                return Ok(CollapsedGroup { kind, about, people, is_complete: next.is_none() });
             }
             after = next;
         }
     }
 
-    /// Counts the actors of each notification: all who liked or shared the post except its author;
-    /// one for other kinds.
-    pub(super) async fn people(
+    /// Reads some of the reactions of a kind.
+    async fn reactions(
         &self,
-        user: &UserId,
-        notes: &[&Notification],
-    ) -> Result<Vec<u64>, ServiceError> {
+        kind: NotificationKind,
+        about: &CauseObject,
+        after: Option<Cursor>,
+    ) -> Result<(Vec<(Time, UserId)>, Option<Cursor>), ServiceError> {
         let core = self.context.core();
-        let mut posts: Vec<PostId> = notes.iter().filter_map(|note| post_of(note)).collect();
-        posts.sort_unstable();
-        posts.dedup();
-        if posts.is_empty() {
-            return Ok(vec![1; notes.len()]);
-        }
-        let (counters, likes, shares) = futures::future::try_join3(
-            core.post_counters(&posts).strong().get(),
-            core.liked(&posts, user).get(),
-            core.shared(&posts, user).get(),
-        )
-        .await?;
-        let own =
-            likes.into_iter().zip(shares).map(|(like, share)| (like.is_some(), share.is_some()));
-        let counts = counters.into_iter().zip(own).map(|(counter, (like, share))| {
-            let (likes, shares) = counter.map_or((0, 0), |counter| (counter.likes, counter.shares));
-            (likes.saturating_sub(u64::from(like)), shares.saturating_sub(u64::from(share)))
-        });
-        let counts: HashMap<&PostId, (u64, u64)> = posts.iter().zip(counts).collect();
-        let count = |note: &&Notification| {
-            let counts = post_of(note).and_then(|post| counts.get(&post).copied());
-            let count = counts.map_or(1, |(likes, shares)| match note.kind {
-                NotificationKind::Share => shares,
-                _ => likes,
-            });
-            // The notification has at least one actor; the counters may lag.
-            count.max(1)
-        };
-        Ok(notes.iter().map(count).collect())
+        Ok(match (kind, about) {
+            (NotificationKind::Share, CauseObject::Post(post)) => {
+                let page = core.shares(post).strong().limit(READ_BATCH).after(after).page().await?;
+                let people = page.items.into_iter().map(|one| (one.created_at, one.user_id));
+                (people.collect(), page.next)
+            }
+            (_, CauseObject::Post(post)) => {
+                let page = core.likes(post).strong().limit(READ_BATCH).after(after).page().await?;
+                let people = page.items.into_iter().map(|one| (one.created_at, one.user_id));
+                (people.collect(), page.next)
+            }
+            (_, CauseObject::Comment(post, comment)) => {
+                let likes = core.likes_of_comment(post, comment).limit(READ_BATCH).after(after);
+                let page = likes.page().await?;
+                let people = page.items.into_iter().map(|one| (one.created_at, one.user_id));
+                (people.collect(), page.next)
+            }
+            _ => (Vec::new(), None),
+        })
     }
-}
-
-/// The post of a notification about likes or shares.
-fn post_of(note: &Notification) -> Option<PostId> {
-    let many = matches!(note.kind, NotificationKind::Like | NotificationKind::Share);
-    let object = note.object.as_ref().filter(|object| many && object.entity == EntityKind::Post)?;
-    Some(object.id.recast())
 }

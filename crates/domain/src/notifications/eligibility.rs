@@ -2,17 +2,21 @@
 //! again when it is read.
 //!
 //! Users are not notified of their own actions, of actions by users they blocked, muted or
-//! silenced, or of objects they cannot see. Staff roles do not apply.
+//! silenced, of kinds they have switched off, or of objects they cannot see. Staff roles do not apply.
 
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Comment, Post, Quest, Task};
-use roundtable_model::{CommentId, GroupId, NotificationKind, PostId, QuestId, TaskId, UserId};
+use roundtable_model::entities::{AssistThread, Comment, Post, Quest, Task};
+use roundtable_model::{
+    CommentId, GroupId, NotificationKind, PostId, QuestId, TaskId, ThreadId, UserId,
+};
 
 use super::Notifications;
 use super::cause::{Cause, CauseObject};
+use crate::access::{Permission, allows};
+use crate::groups::relations;
 use crate::viewer_access::ViewerRelations;
 use crate::{Caller, ServiceError};
 
@@ -30,6 +34,7 @@ struct CauseObjects {
     comments: HashMap<CommentId, Comment>,
     quests: HashMap<QuestId, Quest>,
     tasks: HashMap<TaskId, Task>,
+    threads: HashMap<ThreadId, AssistThread>,
 }
 
 #[boxed]
@@ -52,17 +57,20 @@ impl Notifications {
         if causes.is_empty() {
             return Ok(Vec::new());
         }
-        let objects = self.objects(user, causes).await?;
+        let (objects, off) =
+            futures::future::try_join(self.objects(user, causes), self.kinds_off(user)).await?;
         let authors = objects.posts.values().map(|post| &post.author_id);
         let writers = objects.comments.values().map(|comment| &comment.user_id);
         let actors: BTreeSet<&UserId> =
             causes.iter().filter_map(|cause| cause.actor.as_ref()).collect();
         let others: Vec<UserId> = actors.iter().copied().cloned().collect();
-        let people: Vec<&UserId> = actors.into_iter().chain(authors).chain(writers).collect();
+        let helped = objects.threads.values().map(|thread| &thread.user_id);
+        let people: Vec<&UserId> =
+            actors.into_iter().chain(authors).chain(writers).chain(helped).collect();
         let mut groups: Vec<&GroupId> =
             objects.posts.values().filter_map(|post| post.group_id.as_ref()).collect();
         groups.extend(causes.iter().filter_map(|cause| match &cause.about {
-            CauseObject::Group(id) => Some(id),
+            CauseObject::Group(id) | CauseObject::JoinRequest(id, _) => Some(id),
             _ => None,
         }));
         let viewer = Caller::user(user.clone());
@@ -78,7 +86,7 @@ impl Notifications {
                 && cause.actor.as_ref().is_none_or(|actor| {
                     !muted.contains(actor) && may_hear_of(&access, user, actor)
                 }),
-            about: is_here && objects.are_visible(&access, cause),
+            about: is_here && !off.contains(&cause.kind) && objects.are_visible(&access, cause),
         };
         Ok(causes.iter().map(eligibility).collect())
     }
@@ -88,6 +96,7 @@ impl Notifications {
         // Each object once: several causes may share it.
         let (mut posts, mut comments) = (BTreeSet::new(), BTreeSet::new());
         let (mut quests, mut tasks) = (BTreeSet::new(), BTreeSet::new());
+        let mut threads = BTreeSet::new();
         for cause in causes {
             match &cause.about {
                 CauseObject::Post(post) => drop(posts.insert(post.clone())),
@@ -97,17 +106,23 @@ impl Notifications {
                 }
                 CauseObject::Quest(quest) => drop(quests.insert(quest.clone())),
                 CauseObject::Task(goal, task) => drop(tasks.insert((goal, task))),
-                CauseObject::Person(_) | CauseObject::Message(..) | CauseObject::Group(_) => {}
+                CauseObject::Assist(thread, _) => drop(threads.insert(thread.clone())),
+                CauseObject::Person(_)
+                | CauseObject::Message(..)
+                | CauseObject::Group(_)
+                | CauseObject::JoinRequest(..) => {}
             }
         }
         let (posts, quests) = (Vec::from_iter(posts), Vec::from_iter(quests));
         let comments = comments.into_iter().map(|(post, id)| Comment::at(post, id));
         let tasks = tasks.into_iter().map(|(goal, id)| Task::at(goal, id));
-        let (posts, comments, quests, tasks) = futures::future::try_join4(
+        let threads = Vec::from_iter(threads);
+        let (posts, comments, quests, tasks, threads) = futures::future::try_join5(
             core.posts(&posts).strong().get(),
             self.context.items_at("comment_on", comments),
             core.quests_among(user, &quests).get(),
             self.context.items_at("task", tasks),
+            core.assist_threads(&threads).get(),
         )
         .await?;
         let id = |post: Post| (post.id.clone(), post);
@@ -116,6 +131,11 @@ impl Notifications {
             comments: comments.into_iter().flatten().map(|one| (one.id.clone(), one)).collect(),
             quests: quests.into_iter().flatten().map(|one| (one.id.clone(), one)).collect(),
             tasks: tasks.into_iter().flatten().map(|one| (one.id.clone(), one)).collect(),
+            threads: threads
+                .into_iter()
+                .flatten()
+                .map(|one| (one.thread_id.clone(), one))
+                .collect(),
         })
     }
 }
@@ -145,7 +165,16 @@ impl CauseObjects {
             CauseObject::Group(id) => {
                 access.visible_group(id).is_some() && access.membership(id).is_some()
             }
+            CauseObject::JoinRequest(id, _) => {
+                let mine = access.membership(id);
+                mine.is_some_and(|mine| allows(Permission::ApproveMember, relations(mine)))
+            }
             CauseObject::Quest(id) => self.quests.contains_key(id),
+            CauseObject::Assist(id, _) => self.threads.get(id).is_some_and(|thread| {
+                let is_helper = thread.helper_ids.contains(&cause.user);
+                thread.user_id == cause.user
+                    || is_helper && access.addressable(&thread.user_id).is_some()
+            }),
             CauseObject::Task(_, id) => self.tasks.get(id).is_some_and(|task| {
                 cause.kind == NotificationKind::Reminder && !task.done && task.due_at.is_some()
             }),

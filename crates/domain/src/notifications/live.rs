@@ -1,6 +1,6 @@
 //! Live notifications: delivered in the order they are written, from where a reader left off.
 //!
-//! A single notification is delivered once. A collapsed one is delivered again when it has a later
+//! A single notification is delivered once. A collapsed one is delivered again with each later
 //! action, always in its current state. A returning reader gets everything they missed; of those that
 //! arrived in another order where they were, or that collapsed in the hour they left, the unread ones
 //! are delivered again, because it is unknown how much of them the reader saw.
@@ -191,7 +191,10 @@ impl LiveNotifications {
             let may_be_new = collapses(note.kind) || note.created_at >= unordered_since;
             position(note) > after_position || may_be_new && note.read_at.is_none()
         };
-        page.items.into_iter().filter(is_missed).for_each(|note| self.make_ready(note));
+        let mut missed_notes: Vec<Notification> =
+            page.items.into_iter().filter(is_missed).collect();
+        missed_notes.sort_by_key(Notification::time);
+        missed_notes.into_iter().for_each(|note| self.make_ready(note));
         self.missed = page.next.map(|after| MissedRange { after_position, after: Some(after) });
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use roundtable_model::entities::Notification;
 use roundtable_model::table::{Change, Item};
-use roundtable_model::{FromItem, NotificationId, NotificationKind, TYPE};
+use roundtable_model::{FromItem, NotificationId, TYPE};
 
 use crate::bus::{ReplayLog, Sink};
 
@@ -24,13 +24,9 @@ fn read(item: Option<&Item>) -> Option<Notification> {
         .ok()
 }
 
-/// Returns whether a collapsed notification is to be delivered again: after another message, or
-/// another action since it was read. One more like of an unread notification is visible to readers
-/// who look, but not delivered.
+/// Returns whether a collapsed notification is to be delivered again: after a later action.
 fn is_later(before: &Notification, now: &Notification) -> bool {
-    let id = |note: &Notification| note.object.as_ref().map(|object| object.id.clone());
-    let is_message = now.kind == NotificationKind::Message && id(now) > id(before);
-    now.read_at.is_none() && (before.read_at.is_some() || is_message)
+    now.read_at.is_none() && (before.read_at.is_some() || now.time() > before.time())
 }
 
 impl Sink for NotificationLog {

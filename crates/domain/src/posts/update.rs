@@ -8,6 +8,7 @@ use super::case::{is_moderated, reopen};
 use super::create::check_content;
 use super::{PostChange, PostError, PostOutcome, Posts};
 use crate::access::{Permission, allows};
+use crate::groups::require_writable;
 use crate::mutation::{Attempt, AttemptOutcome};
 use crate::tags::reference_writes;
 use crate::text_references::resolve_references;
@@ -32,6 +33,10 @@ impl Posts {
                 let post = self.found(caller, &me, id).await?;
                 if !allows(Permission::UpdatePost, caller.relations_to(&me, &post.author_id)) {
                     return Err(PostError::NotAuthor);
+                }
+                if let Some(group) = &post.group_id {
+                    let group = self.context.core().group(group).get().await?;
+                    group.as_ref().map_or(Ok(()), require_writable)?;
                 }
                 self.try_update(&post, change, attempt).await
             })

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use roundtable_model::entities::{Follow, Post, User};
+use roundtable_model::entities::{Follow, Group, Post, User};
 use roundtable_model::table::{Check, Condition};
 use roundtable_model::{Entity, FollowStatus, PostId, UserId, Visibility};
 
@@ -82,6 +82,7 @@ pub(crate) struct ActionablePost {
     me: UserId,
     /// The follow or membership that makes the post visible to the caller.
     visibility_check: Option<Check>,
+    is_group_archived: bool,
 }
 
 /// Returns the post, if the caller sees it and so may act on it.
@@ -113,24 +114,33 @@ impl ActionablePost {
         let author = access.visible_user(&post.author_id);
         let is_author_private = author.is_none_or(|author| author.is_private);
         let visibility_check = visibility_check(caller, access, &post, is_author_private);
-        Some(Self { is_author_private, me: caller.user_id.clone(), visibility_check, post })
+        let is_group_archived = access.require_writable(post.group_id.as_ref()).is_err();
+        let me = caller.user_id.clone();
+        Some(Self { is_author_private, me, visibility_check, is_group_archived, post })
     }
 
     /// The checks that must hold when the caller acts on the post and on what `people` wrote there:
-    /// the post is visible as it was, and there is no block between them.
-    pub(crate) fn checks<'a>(&'a self, people: impl IntoIterator<Item = &'a UserId>) -> Vec<Check> {
+    /// the post is visible as it was, and there is no block between them. Fails if the post's group
+    /// is archived.
+    pub(crate) fn checks<'a>(
+        &'a self,
+        people: impl IntoIterator<Item = &'a UserId>,
+    ) -> Result<Vec<Check>, ServiceError> {
+        if self.is_group_archived {
+            return Err(ServiceError::GroupArchived);
+        }
         let others = people.into_iter().chain([&self.post.author_id]);
         // Each once: an item may occur only once in a transaction.
         let others: BTreeSet<&UserId> = others.filter(|other| **other != self.me).collect();
         let unblocked = others.into_iter().flat_map(|other| unblocked_checks(&self.me, other));
         let own = std::iter::once(unchanged(&self.post)).chain(self.visibility_check.clone());
-        own.chain(unblocked).collect()
+        Ok(own.chain(unblocked).collect())
     }
 }
 
-/// The check of the follow or membership that makes a restricted post visible. `None` for its
-/// author and for staff, who see it anyway. A group's privacy never changes, so posts in public
-/// groups stay visible.
+/// The check of what makes a restricted post visible: the caller's follow or membership or, to those
+/// who are not in its group, the group's privacy. `None` for its author and for staff, who see it
+/// anyway.
 fn visibility_check(
     caller: &Caller,
     access: &ViewerAccess,
@@ -142,8 +152,12 @@ fn visibility_check(
         return None;
     }
     if let Some(group) = &post.group_id {
-        let is_private = access.visible_group(group).is_some_and(|group| group.is_private);
-        return is_private.then(|| active_member_check(group, me));
+        if access.is_active_member(group) {
+            return Some(active_member_check(group, me));
+        }
+        let since = access.visible_group(group).and_then(|group| group.public_since);
+        let is_public = Group::IS_PRIVATE.is(&false).and(Group::PUBLIC_SINCE.is(&since));
+        return Some(Group::at(group).check(is_public));
     }
     let active = Follow::STATUS.is(&FollowStatus::Active);
     let is_private = is_author_private || post.visibility == Visibility::Followers;

@@ -1,7 +1,7 @@
 //! Room memberships. A room does not exist for users who are not in it; every read and every
 //! message checks this.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use futures::future::try_join;
 use roundtable_model::entities::{Group, GroupMember, Message, Room, RoomHead, RoomMember};
@@ -20,6 +20,7 @@ pub(crate) struct RoomMembership {
     /// The read position. Missing for a user who joined the group before it had a room and has not
     /// opened it since.
     pub(crate) mine: Option<RoomMember>,
+    is_archived: bool,
 }
 
 impl RoomMembership {
@@ -33,15 +34,23 @@ impl RoomMembership {
         let (room, mine) =
             try_join(core.room(room).get(), core.room_member(room, me).get()).await?;
         let room = room.ok_or(RoomError::NoSuchRoom)?;
-        let is_member = match group_of(&room) {
-            Some(group) => is_active(context, group, me).await?,
-            None => mine.is_some(),
+        let (is_member, is_archived) = match group_of(&room) {
+            Some(group) => {
+                let group = joined_group(context, group, me).await?;
+                (group.is_some(), group.is_some_and(|group| group.archived_at.is_some()))
+            }
+            None => (mine.is_some(), false),
         };
         if is_member_seeing(is_member) {
-            Ok(Self { room, mine })
+            Ok(Self { room, mine, is_archived })
         } else {
             Err(RoomError::NoSuchRoom)
         }
+    }
+
+    /// Refuses to write to the room of an archived group.
+    pub(crate) const fn require_writable(&self) -> Result<(), ServiceError> {
+        if self.is_archived { Err(ServiceError::GroupArchived) } else { Ok(()) }
     }
 
     /// Reads a user's memberships in these rooms in one batch, without rooms they are not in.
@@ -64,11 +73,14 @@ impl RoomMembership {
         let active = active_in(context, me, rooms.iter().filter_map(group_of)).await?;
         let members = rooms.into_iter().filter_map(|room| {
             let mine = memberships.remove(&room.id);
-            let is_member = match group_of(&room) {
-                Some(group) => active.contains(group),
-                None => mine.is_some(),
+            let (is_member, is_archived) = match group_of(&room) {
+                Some(group) => {
+                    (active.contains_key(group), active.get(group).copied().unwrap_or(false))
+                }
+                None => (mine.is_some(), false),
             };
-            is_member_seeing(is_member).then(|| (room.id.clone(), Self { room, mine }))
+            let id = room.id.clone();
+            is_member_seeing(is_member).then(|| (id, Self { room, mine, is_archived }))
         });
         Ok(members.collect())
     }
@@ -83,35 +95,41 @@ fn group_of(room: &Room) -> Option<&GroupId> {
     room.group_id.as_ref().filter(|_| room.scope == RoomScope::Group)
 }
 
-/// Returns those of the groups that exist and have the user as an active member.
+/// Returns those of the groups that exist and have the user as an active member, each with whether it
+/// is archived.
 async fn active_in<'a>(
     context: &Context,
     user: &UserId,
     groups: impl IntoIterator<Item = &'a GroupId>,
-) -> Result<HashSet<GroupId>, ServiceError> {
+) -> Result<HashMap<GroupId, bool>, ServiceError> {
     let groups: Vec<&GroupId> = groups.into_iter().collect();
     let members = groups.iter().map(|group| GroupMember::at(group, user));
     let groups = groups.iter().map(|group| Group::at(group));
     let (groups, members) =
         try_join(context.items_at("group", groups), context.items_at("member", members)).await?;
-    let existing: HashSet<GroupId> = groups.into_iter().flatten().map(|group| group.id).collect();
+    let archived = |group: Group| (group.id, group.archived_at.is_some());
+    let existing: HashMap<GroupId, bool> = groups.into_iter().flatten().map(archived).collect();
     let active = members.into_iter().flatten().filter(is_active_member);
-    Ok(active.map(|member| member.group_id).filter(|group| existing.contains(group)).collect())
+    let archived = |member: GroupMember| {
+        let is_archived = *existing.get(&member.group_id)?;
+        Some((member.group_id, is_archived))
+    };
+    Ok(active.filter_map(archived).collect())
 }
 
 fn is_active_member(member: &GroupMember) -> bool {
     member.status == MemberStatus::Active
 }
 
-/// Returns whether the group exists and has the user as an active member.
-pub(crate) async fn is_active(
+/// Returns the group if it exists and has the user as an active member.
+pub(crate) async fn joined_group(
     context: &Context,
     group: &GroupId,
     user: &UserId,
-) -> Result<bool, ServiceError> {
+) -> Result<Option<Group>, ServiceError> {
     let core = context.core();
     let (group, member) = try_join(core.group(group).get(), core.member(group, user).get()).await?;
-    Ok(group.is_some() && member.as_ref().is_some_and(is_active_member))
+    Ok(group.filter(|_| member.as_ref().is_some_and(is_active_member)))
 }
 
 /// Adds the membership of a group member who has none in the group's room yet.

@@ -90,7 +90,8 @@ impl TimelineViewer<'_> {
         let members = self.context.core().memberships(&ids, self.user).get().await?;
         let access = self.context.viewer_access(self.viewer, [], &ids).await?;
         let is_visible = |member: &GroupMember| {
-            member.status == MemberStatus::Active && access.can_see_inside_group(&member.group_id)
+            member.status == MemberStatus::Active
+                && access.can_see_in_group(&member.group_id, member.joined_at)
         };
         Ok(members.into_iter().map(|member| member.filter(is_visible)).collect())
     }

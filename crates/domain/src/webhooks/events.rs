@@ -85,6 +85,8 @@ pub const EVENTS: &[EventType] = &[
     event("roundtable.upload.deleted", "Upload", Deleted),
     event("roundtable.promotion.started", "Promotion", Created),
     event("roundtable.promotion.ended", "Promotion", Deleted),
+    event("roundtable.notification.created", "Notification", Created),
+    event("roundtable.notification.updated", "Notification", Updated),
 ];
 
 impl EventType {

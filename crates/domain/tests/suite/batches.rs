@@ -46,7 +46,7 @@ async fn only_the_follower_knows_the_settings_of_a_follow() {
     let town = Town::of(["ana", "bo"]).await;
     town.follow("ana", "bo").await;
     let (ana, bo) = (town.caller("ana"), town.caller("bo"));
-    town.follows().update(&ana, &bo.user_id, None, Some(false), None).await.unwrap();
+    town.follows().update(&ana, &bo.user_id, None, Some(false), None, None).await.unwrap();
     town.mute_in_follow("ana", "bo").await;
     let accepted = town.follows().accept(&bo, &ana.user_id, None).await.unwrap();
     assert!(!accepted.muted && accepted.notification_enabled);

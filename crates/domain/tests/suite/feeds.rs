@@ -117,7 +117,7 @@ async fn a_hidden_entry_is_gone_at_the_next_read() {
     town.block("cleo", "ana").await;
     assert_eq!(read().await, ["dan", "bo"]);
     let follows = town.follows();
-    follows.update(&ana, &town.id("bo"), Some(true), None, None).await.unwrap();
+    follows.update(&ana, &town.id("bo"), Some(true), None, None, None).await.unwrap();
     assert_eq!(read().await, ["dan"]);
     follows.unfollow(&ana, &town.id("dan"), None).await.unwrap();
     assert_eq!(read().await, [] as [String; 0]);

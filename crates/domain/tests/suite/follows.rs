@@ -46,7 +46,7 @@ async fn a_rejection_does_not_reveal_the_followers_settings() {
     town.follow("ana", "bo").await;
     let (follows, once): (_, RequestId) = (town.follows(), "reject".parse().unwrap());
     let (ana, bo) = (town.caller("ana"), town.caller("bo"));
-    follows.update(&ana, &bo.user_id, Some(true), Some(false), None).await.unwrap();
+    follows.update(&ana, &bo.user_id, Some(true), Some(false), None, None).await.unwrap();
     for _ in 0..2 {
         let rejected = follows.reject(&bo, &ana.user_id, Some(&once)).await.unwrap();
         assert_eq!((rejected.muted, rejected.notification_enabled), (false, true));
@@ -89,7 +89,7 @@ async fn muting_and_notifications_are_independent() {
         (Some(true), None, (true, false), 1),
         (Some(false), Some(true), (false, true), 1),
     ] {
-        let changed = follows.update(&ana, &bo, muted, notified, None).await.unwrap();
+        let changed = follows.update(&ana, &bo, muted, notified, None, None).await.unwrap();
         let mutes = town.mutes().among(&ana, std::slice::from_ref(&bo)).await.unwrap();
         assert_eq!((mutes[0].is_some(), changed.notification_enabled), expected);
         let listed = follows.following(Some(&ana), &ana.user_id, &PageInput::first()).await;
@@ -97,7 +97,8 @@ async fn muting_and_notifications_are_independent() {
         version += raised;
         assert_eq!(town.circle_version("ana").await, version, "{muted:?} {notified:?}");
     }
-    let missing = follows.update(&town.caller("bo"), &town.id("ana"), Some(true), None, None).await;
+    let missing =
+        follows.update(&town.caller("bo"), &town.id("ana"), Some(true), None, None, None).await;
     assert!(matches!(missing, Err(FollowError::NotFollowing)));
 }
 

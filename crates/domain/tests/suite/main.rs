@@ -15,6 +15,7 @@ mod dead_letters;
 mod feeds;
 mod follows;
 mod goals;
+mod group_access;
 mod group_departures;
 mod group_members;
 mod group_races;

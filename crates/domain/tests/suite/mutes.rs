@@ -86,12 +86,12 @@ async fn a_mute_by_either_name_is_the_same() {
     let town = Town::of(["ana", "bo"]).await;
     town.follow("ana", "bo").await;
     let (ana, bo) = (town.caller("ana"), town.id("bo"));
-    town.follows().update(&ana, &bo, Some(true), None, None).await.unwrap();
+    town.follows().update(&ana, &bo, Some(true), None, None, None).await.unwrap();
     assert_eq!(listed(&town, "ana", 20).await, ["bo"]);
     town.mutes().unmute(&ana, &bo, None).await.unwrap();
     assert!(listed(&town, "ana", 20).await.is_empty());
     muted_until(&town, "bo", Some(town.now().plus_ms(HOUR_MS))).await.unwrap();
-    town.follows().update(&ana, &bo, Some(false), None, None).await.unwrap();
+    town.follows().update(&ana, &bo, Some(false), None, None, None).await.unwrap();
     assert!(listed(&town, "ana", 20).await.is_empty());
     town.mute("ana", "bo").await;
     town.follows().unfollow(&ana, &bo, None).await.unwrap();

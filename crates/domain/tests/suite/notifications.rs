@@ -1,6 +1,7 @@
 //! Notifications, as users see them (R30, R32, R38).
 
 mod live;
+mod order;
 mod unread;
 
 use std::collections::BTreeSet;
@@ -97,14 +98,14 @@ async fn hidden_notifications_disappear_at_once() {
     town.set_status("dan", UserStatus::Suspended).await;
     assert_eq!(list(&town, &service, "ana").await, ["comment bo 1", "like bo 2"]);
     town.follow("ana", "bo").await;
-    follows.update(&ana, &town.id("bo"), Some(true), None, None).await.unwrap();
+    follows.update(&ana, &town.id("bo"), Some(true), None, None, None).await.unwrap();
     assert_eq!(
         (list(&town, &service, "ana").await, count(&town, &service, "ana").await),
         (vec![], 0)
     );
-    follows.update(&ana, &town.id("bo"), Some(false), Some(false), None).await.unwrap();
+    follows.update(&ana, &town.id("bo"), Some(false), Some(false), None, None).await.unwrap();
     assert_eq!(count(&town, &service, "ana").await, 0);
-    follows.update(&ana, &town.id("bo"), None, Some(true), None).await.unwrap();
+    follows.update(&ana, &town.id("bo"), None, Some(true), None, None).await.unwrap();
     assert_eq!(count(&town, &service, "ana").await, 2);
     let posts = town.context().core().posts_by(&town.id("ana")).all().await.unwrap();
     town.posts().delete(&ana, &posts[0].id, None).await.unwrap();

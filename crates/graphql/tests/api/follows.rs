@@ -92,6 +92,16 @@ async fn an_update_of_a_follow_keeps_absent_fields() {
     let silent = api.run("ana", &update("notificationEnabled: false")).await;
     let expected = json!({"muted": true, "notificationEnabled": false});
     assert_eq!(silent["updateFollow"], expected);
+    // R54: new posts are notified of on request.
+    let notify = |what: &str| {
+        format!(r#"mutation {{ updateFollow(followeeId: "bo" {what}) {{ notifyPosts muted }} }}"#)
+    };
+    for (what, expected) in
+        [("", false), ("notifyPosts: true", true), ("notifyPosts: false", false)]
+    {
+        let follow = api.run("ana", &notify(what)).await["updateFollow"].take();
+        assert_eq!(follow, json!({"notifyPosts": expected, "muted": true}), "{what}");
+    }
 }
 
 /// R49

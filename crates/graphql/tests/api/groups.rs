@@ -111,3 +111,49 @@ async fn users_are_invited_and_groups_deleted() {
     let document = format!(r#"{{ getGroup(id: "{id}") {{ id }} }}"#);
     assert_eq!(api.run("ana", &document).await["getGroup"], Value::Null);
 }
+
+/// R55: the owner sets privacy, join policy and persistence, and revives an archived group.
+#[tokio::test]
+async fn owners_set_access_and_revive_archived_groups() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let id = founded(&api).await;
+    let seen = format!(
+        r#"{{ getGroup(id: "{id}") {{ isPersistent isPrivate joinPolicy archivesAt archivedAt }} }}"#
+    );
+    let group = api.run("bo", &seen).await["getGroup"].take();
+    let expected = json!({"isPersistent": true, "isPrivate": false, "joinPolicy": "open",
+        "archivesAt": null, "archivedAt": null});
+    assert_eq!(group, expected);
+    let change = |what: &str| {
+        format!(
+            r#"mutation {{ updateGroup(input: {{ groupId: "{id}" {what} }}) {{ isPersistent isPrivate joinPolicy }} }}"#
+        )
+    };
+    let changed = api.run("ana", &change("isPersistent: false, joinPolicy: invitation")).await;
+    let expected = json!({"isPersistent": false, "isPrivate": false, "joinPolicy": "invitation"});
+    assert_eq!(changed["updateGroup"], expected);
+    let changed = api.run("ana", &change("isPrivate: true")).await["updateGroup"].take();
+    assert_eq!(changed["isPrivate"], true);
+    assert_eq!(api.error_code("ana", &change("joinPolicy: open")).await, "BAD_REQUEST");
+    assert_eq!(api.error_code("ana", &change("isPrivate: null")).await, "BAD_REQUEST");
+    assert_eq!(api.error_code("bo", &change("isPrivate: false")).await, "FORBIDDEN");
+    let join = format!(r#"mutation {{ joinGroup(groupId: "{id}") {{ status }} }}"#);
+    assert_eq!(api.error_code("bo", &join).await, "FORBIDDEN");
+
+    api.town.archive_group(&id.parse().unwrap()).await;
+    assert!(api.run("bo", &seen).await["getGroup"]["archivedAt"].is_string());
+    assert_eq!(api.error_code("ana", &change("isPrivate: false")).await, "CONFLICT");
+    let revive = format!(r#"mutation {{ reviveGroup(groupId: "{id}") {{ archivedAt }} }}"#);
+    assert_eq!(api.error_code("bo", &revive).await, "FORBIDDEN");
+    assert_eq!(api.run("ana", &revive).await["reviveGroup"]["archivedAt"], Value::Null);
+    api.run("ana", &change("isPrivate: false, isPersistent: true")).await;
+    let created = api
+        .run(
+            "bo",
+            r#"mutation { createGroup(input: { name: "Idlers", isPersistent: false, isPrivate: true,
+                joinPolicy: invitation }) { isPersistent isPrivate joinPolicy } }"#,
+        )
+        .await;
+    let expected = json!({"isPersistent": false, "isPrivate": true, "joinPolicy": "invitation"});
+    assert_eq!(created["createGroup"], expected);
+}

@@ -58,6 +58,7 @@ pub(crate) const QUERIES: &[RootField] = &[
     ("listQuests", "", 0),
     ("listQuests", "userId: {user}", 0),
     ("listQuests", "userId: {secretive}, status: {questStatus}", 0),
+    ("notificationPreferences", "", 0),
     ("getRoom", "id: {room}", 2),
     ("listBlocked", "", 0),
     ("listFollowRequests", "", 0),

@@ -47,6 +47,8 @@ pub struct Device {
     /// The name that the client gave it.
     pub label: Option<String>,
     pub created_at: Time,
+    /// The time at which the account was created on it; its user is not notified of that sign-in.
+    pub signed_up_at: Option<Time>,
     /// The time of the last sign-in.
     pub used_at: Time,
     /// The time it is forgotten if it is not used.

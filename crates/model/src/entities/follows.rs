@@ -23,8 +23,10 @@ pub struct Follow {
     pub shard: Shard,
     /// The shard of the day's follows it was written to.
     pub day_shard: Shard,
-    /// The follower wants notifications of new posts.
+    /// False if the follower wants no notifications about the followee's actions.
     pub notification_enabled: bool,
+    /// True if the follower wants notifications of new posts.
+    pub notify_posts: Option<bool>,
     /// The fediverse URL.
     pub activity_pub_id: Option<String>,
     /// Incremented by every change of a key.
@@ -37,9 +39,23 @@ impl Follow {
         matches!(status, FollowStatus::Pending)
     }
 
+    pub fn wants_posts(&self) -> bool {
+        self.notify_posts == Some(true)
+    }
+
     pub fn active(status: &FollowStatus) -> bool {
         matches!(status, FollowStatus::Active)
     }
+}
+
+/// A follower wants notifications of a user's new posts. Few do, so that these are found without
+/// reading all followers.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct PostWatch {
+    pub follower_id: UserId,
+    pub followee_id: UserId,
+    pub created_at: Time,
 }
 
 /// A user blocks another.

@@ -7,8 +7,8 @@ use super::cast::{
 use super::posts::picture;
 use super::{read, read_all};
 use crate::entities::{
-    Activity, ActorHead, FeedHorizon, FeedItem, Holder, Interval, Notification, ObjectRef,
-    ProfileActivity, Promotion, TagRef, Upload,
+    Activity, ActorHead, FeedHorizon, FeedItem, Holder, Interval, Notification,
+    NotificationPreferences, ObjectRef, ProfileActivity, Promotion, TagRef, Upload,
 };
 use crate::{
     ActivityVerb, ActorId, EntityKind, Expiry, MediaUse, NotificationKind, ObjectType,
@@ -118,6 +118,14 @@ pub fn notification() -> Notification {
         read_at: None,
         created_at: read(LIKED_AT),
         ttl: Expiry::at_seconds(1_745_768_854),
+    }
+}
+
+pub fn notification_preferences() -> NotificationPreferences {
+    NotificationPreferences {
+        user_id: read(ANA),
+        off: vec![NotificationKind::Share],
+        updated_at: read(LIKED_AT),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::cast::{ANA, BO, CLEO, COMPANY, OFFER, ROOM, RUNNERS};
 use super::{read, read_all};
 use crate::entities::{Company, Group, GroupCounter, GroupMember, Offer};
-use crate::{GroupRole, MemberStatus, OfferStatus};
+use crate::{GroupRole, JoinPolicy, MemberStatus, OfferStatus};
 
 const FOUNDED_AT: &str = "2025-01-10T12:00:15.204Z";
 
@@ -19,6 +19,11 @@ pub fn group() -> Group {
         tags: read_all(&["running", "outdoors"]),
         is_persistent: true,
         is_private: false,
+        join_policy: Some(JoinPolicy::Open),
+        public_since: None,
+        idle_from: None,
+        archives_at: None,
+        archived_at: None,
         room_id: read(ROOM),
         created_at: read(FOUNDED_AT),
         updated_at: read(FOUNDED_AT),

@@ -4,7 +4,7 @@ use super::cast::{ANA, BO, CLEO, DAN, POST, POSTED_AT};
 use super::{read, read_all};
 use crate::entities::{
     ApiKey, Block, Credential, Device, EmailLock, Follow, HandleLock, Idempotency, Identity,
-    Invitation, Media, Mute, NickLock, Session, User, UserCounter,
+    Invitation, Media, Mute, NickLock, PostWatch, Session, User, UserCounter,
 };
 use crate::{
     ActorType, Expiry, FollowStatus, Role, Secret, Shard, Shards, Tier, UserCount, UserStatus,
@@ -130,6 +130,7 @@ pub fn device() -> Device {
         ),
         label: Some("Ana's phone".into()),
         created_at: read("2025-01-20T06:58:12.744Z"),
+        signed_up_at: None,
         used_at: read("2025-01-27T05:59:30.281Z"),
         ttl: Expiry::at_seconds(1_769_493_571),
     }
@@ -183,9 +184,18 @@ pub fn follow() -> Follow {
         shard: Shard::ZERO,
         day_shard: Shard::ZERO,
         notification_enabled: true,
+        notify_posts: None,
         activity_pub_id: Some("https://town.example/follows/01JGYFCGHN7T5B2XKQ0RM8E4WZ".into()),
         version: 1,
         created_at: read("2025-01-06T18:52:40.117Z"),
+    }
+}
+
+pub fn post_watch() -> PostWatch {
+    PostWatch {
+        follower_id: read(ANA),
+        followee_id: read(BO),
+        created_at: read("2025-01-06T18:53:02.604Z"),
     }
 }
 

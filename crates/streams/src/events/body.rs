@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use roundtable_domain::{
-    AccountError, Accounts, CommentError, Comments, Context, EventType, GroupError, Groups,
-    PostError, Posts, WebhookMessage,
+    AccountError, Accounts, Caller, Code, CommentError, Comments, Context, EventType, GroupError,
+    Groups, NotificationError, NotificationView, Notifications, PostError, Posts, Refusal,
+    WebhookMessage,
 };
-use roundtable_model::entities::{Comment, Group, Post, User};
+use roundtable_model::entities::{Comment, Group, Notification, Post, User};
 use roundtable_model::{Entity, Time};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -22,6 +23,7 @@ pub(super) struct EventBodyBuilder {
     groups: Groups,
     posts: Posts,
     comments: Comments,
+    notifications: Notifications,
 }
 
 #[derive(Serialize)]
@@ -44,6 +46,7 @@ impl EventBodyBuilder {
             groups: Groups::new(context.clone()),
             posts: Posts::new(context.clone()),
             comments: Comments::new(context.clone()),
+            notifications: Notifications::new(context.clone()),
         }
     }
 
@@ -68,7 +71,8 @@ impl EventBodyBuilder {
         Ok(WebhookMessage { id: event.id.clone(), body })
     }
 
-    /// Returns what an anonymous viewer can read of the entity. It goes through the services, so
+    /// Returns what an anonymous viewer can read of the entity; of a notification, what its recipient
+    /// can. It goes through the services, so
     /// that anything hidden from users is hidden from endpoints.
     async fn public_data(&self, event: &PendingEvent) -> Result<Option<Value>> {
         // An event type of another version is sent with its ids only.
@@ -110,7 +114,24 @@ impl EventBodyBuilder {
                 Err(_) => Ok(None),
             };
         }
+        if entity == Notification::SHAPE.name {
+            return self.notification_data(ids).await;
+        }
         Ok(None)
+    }
+
+    async fn notification_data(&self, ids: &BTreeMap<String, String>) -> Result<Option<Value>> {
+        let recipient = Caller::user(parse_id(ids, "userId")?);
+        let id = parse_id(ids, "notificationId")?;
+        match self.notifications.by_ids(&recipient, &[id]).await {
+            Ok(found) => Ok(found.into_iter().flatten().next().map(notification_data)),
+            // The account is suspended or gone.
+            Err(error) if matches!(error.code(), Code::Forbidden | Code::Unauthenticated) => {
+                Ok(None)
+            }
+            Err(NotificationError::Failed(error)) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
     }
 }
 
@@ -147,6 +168,21 @@ fn user_data(user: &User) -> Value {
         "profileImageUrl": user.profile_image_url,
         "isVerified": user.is_verified,
         "createdAt": user.created_at,
+    })
+}
+
+/// Ids and the kind, for the service that notifies the recipient: no texts.
+fn notification_data(view: NotificationView) -> Value {
+    let NotificationView { notification, people } = view;
+    let object = notification.object.as_ref();
+    json!({
+        "kind": notification.kind,
+        "actorId": notification.actor_id,
+        "objectType": object.map(|object| object.entity),
+        "objectId": object.map(|object| &object.id),
+        "withinId": notification.within,
+        "peopleCount": people,
+        "createdAt": notification.time(),
     })
 }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use roundtable_domain::{DomainEvent, EventType};
 use roundtable_model::entities::{
     Activity, AssistMsg, AssistThread, Comment, CommentLike, Company, Follow, Goal, Group,
-    GroupMember, Like, Message, Milestone, ModerationCase, Offer, Post, Promotion, Quest, Room,
-    Share, Task, Upload, User, XpEntry,
+    GroupMember, Like, Message, Milestone, ModerationCase, Notification, Offer, Post, Promotion,
+    Quest, Room, Share, Task, Upload, User, XpEntry,
 };
 use roundtable_model::table::{Change, Item, Scalar, ValueRef};
 use roundtable_model::{Entity, FollowStatus, MemberStatus, TYPE, Time, UploadState, UserStatus};
@@ -78,6 +78,7 @@ pub(super) const WATCHED_ENTITIES: &[&str] = &[
     Offer::SHAPE.name,
     Upload::SHAPE.name,
     Promotion::SHAPE.name,
+    Notification::SHAPE.name,
 ];
 
 const EVENT_SOURCES: &[WatchedEntity] = &[
@@ -330,6 +331,17 @@ const EVENT_SOURCES: &[WatchedEntity] = &[
         ],
         subject: 1,
         tracked: &[],
+    },
+    // Without the actor and the object, which the recipient may no longer see when it is sent.
+    WatchedEntity {
+        entity: Notification::SHAPE.name,
+        presence: Presence::Always,
+        ids: &[
+            ("notificationId", Notification::ID.name()),
+            ("userId", Notification::USER_ID.name()),
+        ],
+        subject: 1,
+        tracked: &[Notification::LATEST_AT.name()],
     },
 ];
 

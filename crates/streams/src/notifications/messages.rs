@@ -68,7 +68,8 @@ impl NotificationWriter {
             about: CauseObject::Message(room.clone(), id),
             at: *hour,
         };
-        let notification = cause.notification(&self.context)?;
+        let latest_at = latest.as_ref().map(|message| message.created_at);
+        let notification = Notification { latest_at, ..cause.notification(&self.context)? };
         let existing = read_all(core.table(), [((), entity_key(&notification_key(&notification)))])
             .await?
             .remove(&());
@@ -102,5 +103,6 @@ fn update_latest(
     let unchanged =
         Notification::OBJECT.is(&existing.object).and(Notification::READ_AT.is(&existing.read_at));
     let patch = existing.key().patch().set(Notification::OBJECT, &notification.object);
+    let patch = patch.set(Notification::LATEST_AT, &notification.latest_at);
     patch.set(Notification::READ_AT, &read_at).when(unchanged).into()
 }

@@ -2,11 +2,12 @@
 
 use roundtable_domain::CauseObject;
 use roundtable_model::entities::{
-    ApiKey, Comment, Follow, GroupMember, Identity, ModerationCase, Post, Quest, Task,
+    ApiKey, AssistMsg, AssistThread, Comment, Device, Follow, GroupMember, Identity,
+    ModerationCase, Post, Quest, Task,
 };
 use roundtable_model::{
-    CommentId, Entity, FollowStatus, MemberStatus, ModerationStatus, Nickname, NotificationKind,
-    PostId, QuestStatus, Time, UserId, Visibility,
+    CommentId, Entity, FollowStatus, GroupId, MemberStatus, ModerationStatus, Nickname,
+    NotificationKind, PostId, QuestStatus, ThreadId, Time, UserId, Visibility,
 };
 
 /// The cancel reason of a quest that was not completed in time.
@@ -21,6 +22,10 @@ pub(super) enum Recipient {
     Author(PostId),
     /// The author of this comment.
     Commenter(PostId, CommentId),
+    /// The owner and the admins of this group.
+    GroupStaff(GroupId),
+    /// The user who asked for help in this thread, and the helpers.
+    Participants(ThreadId),
 }
 
 /// A notification whose recipient is not resolved yet.
@@ -53,8 +58,8 @@ pub(super) trait NotificationSource: Entity {
         None
     }
 
-    /// Returns whether the change from `old` to `new` is news.
-    fn is_news(_old: Option<&Self>, _new: &Self) -> bool {
+    /// Returns whether the change from `old` to `new` is news of this kind.
+    fn is_news(_old: Option<&Self>, _new: &Self, _kind: NotificationKind) -> bool {
         true
     }
 }
@@ -92,7 +97,21 @@ impl NotificationSource for Follow {
         };
         let about = CauseObject::Person(self.follower_id.clone());
         let recipient = Recipient::User(self.followee_id.clone());
-        vec![PendingNotification::new(recipient, kind, about, at).by(&self.follower_id)]
+        let followed = PendingNotification::new(recipient, kind, about, at).by(&self.follower_id);
+        if self.status == FollowStatus::Pending {
+            return vec![followed];
+        }
+        let kind = NotificationKind::FollowAccepted;
+        let about = CauseObject::Person(self.followee_id.clone());
+        let recipient = Recipient::User(self.follower_id.clone());
+        let accepted = PendingNotification::new(recipient, kind, about, at).by(&self.followee_id);
+        vec![followed, accepted]
+    }
+
+    /// Only a request is accepted.
+    fn is_news(old: Option<&Self>, _: &Self, kind: NotificationKind) -> bool {
+        kind != NotificationKind::FollowAccepted
+            || old.is_some_and(|old| old.status == FollowStatus::Pending)
     }
 }
 
@@ -105,12 +124,25 @@ impl NotificationSource for Comment {
         let parent_author = self.parent_comment_id.as_ref();
         let parent_author =
             parent_author.map(|id| Recipient::Commenter(self.post_id.clone(), id.clone()));
-        let notification = |recipient| {
+        let notification = |recipient, kind| {
             let about = CauseObject::Comment(self.post_id.clone(), self.id.clone());
-            PendingNotification::new(recipient, NotificationKind::Comment, about, self.created_at)
-                .by(&self.user_id)
+            PendingNotification::new(recipient, kind, about, self.created_at).by(&self.user_id)
         };
-        std::iter::once(author).chain(parent_author).map(notification).collect()
+        let answered = std::iter::once(author).chain(parent_author);
+        let answered = answered.map(|one| notification(one, NotificationKind::Comment));
+        let named = self.mentions.iter().flatten();
+        let named = named.map(|name| Recipient::Named(name.clone()));
+        let named = named.map(|one| notification(one, NotificationKind::Mention));
+        answered.chain(named).collect()
+    }
+
+    /// A name added later may belong to a user who did not have it when the comment was written.
+    fn mentioned_at(&self, old: Option<&Self>, recipient: &Recipient) -> Option<Time> {
+        let Recipient::Named(name) = recipient else { return None };
+        let mentions =
+            |comment: &Self| comment.mentions.iter().flatten().any(|other| other.same_as(name));
+        let is_added = old.is_some_and(|old| !mentions(old));
+        Some(if is_added { self.updated_at } else { self.created_at })
     }
 }
 
@@ -143,7 +175,7 @@ impl NotificationSource for GroupMember {
         let at = match self.status {
             MemberStatus::Invited => Some(self.joined_at),
             MemberStatus::Active => self.active_since,
-            MemberStatus::Pending => None,
+            MemberStatus::Pending => return vec![join_request(self)],
         };
         let notification = |at| {
             let (recipient, about) =
@@ -154,10 +186,17 @@ impl NotificationSource for GroupMember {
     }
 
     /// A user who joins alone or accepts an invitation is not notified.
-    fn is_news(old: Option<&Self>, new: &Self) -> bool {
+    fn is_news(old: Option<&Self>, new: &Self, _: NotificationKind) -> bool {
         new.status != MemberStatus::Active
             || old.is_some_and(|old| old.status == MemberStatus::Pending)
     }
+}
+
+fn join_request(member: &GroupMember) -> PendingNotification {
+    let about = CauseObject::JoinRequest(member.group_id.clone(), member.user_id.clone());
+    let recipient = Recipient::GroupStaff(member.group_id.clone());
+    let kind = NotificationKind::GroupRequest;
+    PendingNotification::new(recipient, kind, about, member.joined_at).by(&member.user_id)
 }
 
 impl NotificationSource for Quest {
@@ -214,6 +253,43 @@ impl NotificationSource for Identity {
         let about = CauseObject::Person(self.user_id.clone());
         let recipient = Recipient::User(self.user_id.clone());
         let kind = NotificationKind::Identity;
+        vec![PendingNotification::new(recipient, kind, about, self.created_at)]
+    }
+}
+
+impl NotificationSource for AssistThread {
+    fn pending_notifications(&self, _: u64) -> Vec<PendingNotification> {
+        let notification = |helper: &UserId| {
+            let about = CauseObject::Assist(self.thread_id.clone(), self.user_id.clone());
+            let (recipient, kind) =
+                (Recipient::User(helper.clone()), NotificationKind::AssistRequest);
+            PendingNotification::new(recipient, kind, about, self.created_at).by(&self.user_id)
+        };
+        self.helper_ids.iter().map(notification).collect()
+    }
+}
+
+impl NotificationSource for AssistMsg {
+    fn pending_notifications(&self, _: u64) -> Vec<PendingNotification> {
+        let about = CauseObject::Assist(self.thread_id.clone(), self.user_id.clone());
+        let recipient = Recipient::Participants(self.thread_id.clone());
+        let kind = NotificationKind::AssistAnswer;
+        let notification = PendingNotification::new(recipient, kind, about, self.created_at);
+        vec![notification.by(&self.user_id)]
+    }
+}
+
+impl NotificationSource for Device {
+    /// As with a key: a stranger who signs in could otherwise hide that.
+    const IS_LASTING: bool = true;
+
+    fn pending_notifications(&self, _: u64) -> Vec<PendingNotification> {
+        if self.signed_up_at.is_some() {
+            return Vec::new();
+        }
+        let about = CauseObject::Person(self.user_id.clone());
+        let recipient = Recipient::User(self.user_id.clone());
+        let kind = NotificationKind::SignIn;
         vec![PendingNotification::new(recipient, kind, about, self.created_at)]
     }
 }

@@ -1,42 +1,47 @@
-//! Notifications about likes and shares of a post: one for each hour, which names the latest active
-//! reaction that the author may see.
+//! Notifications about likes and shares of a post, and likes of a comment: one for each hour, which names
+//! the latest active reaction that the author may see.
 //!
-//! Its key follows from the post and the hour of the reaction. It names the later of the user it
+//! Its key follows from the post or comment and the hour of the reaction. It names the later of the user it
 //! named before and the users who have just reacted; if the named user has withdrawn the reaction,
 //! all reactions are read. So it is correct after every change, also if changes are delivered
 //! twice.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::try_join_all;
 use roundtable_domain::{Cause, CauseObject, LatestActor, collapse_hour};
-use roundtable_model::entities::{Like, Notification, Share};
+use roundtable_model::entities::{Comment, CommentLike, Like, Notification, Share};
 use roundtable_model::table::Change;
-use roundtable_model::{Entity, EntityKey, NotificationKind, PostId, Time, UserId};
+use roundtable_model::{Entity, EntityKey, NotificationKind, Time, UserId};
 
 use super::{NotificationKey, NotificationWriter, entity_key, notification_key};
 use crate::Result;
 use crate::processor::{Effects, Images, entity_type};
 use crate::reads::read_all;
 
-/// A reaction to a post, at most one per user.
+/// A reaction to a post or comment, at most one per user.
 pub(super) trait Reaction: Entity {
     const KIND: NotificationKind;
 
-    fn post_and_user(&self) -> (&PostId, &UserId);
+    /// The post or comment.
+    fn about(&self) -> CauseObject;
 
-    fn author(&self) -> &UserId;
+    fn user(&self) -> &UserId;
+
+    /// The author of the post; `None` for a comment, whose author is read.
+    fn author(&self) -> Option<&UserId>;
 
     fn time(&self) -> Time;
 
-    fn key_of(post: &PostId, user: &UserId) -> EntityKey<Self>;
+    /// `None` if there is no such reaction to that object.
+    fn key_of(about: &CauseObject, user: &UserId) -> Option<EntityKey<Self>>;
 }
 
-/// The reactions to one post in one hour.
+/// The reactions to one post or comment in one hour.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ReactionGroup {
     author: UserId,
-    post: PostId,
+    about: CauseObject,
     hour: Time,
 }
 
@@ -46,22 +51,7 @@ impl NotificationWriter {
         changes: &[Change],
         effects: &mut Effects,
     ) -> Result<()> {
-        let mut touched: BTreeMap<ReactionGroup, BTreeSet<UserId>> = BTreeMap::new();
-        for change in changes.iter().filter(|change| entity_type(change) == Some(R::SHAPE.name)) {
-            let Images { old, new } = Images::<R>::of(change)?;
-            if old.as_ref().map(R::time) == new.as_ref().map(R::time) {
-                // Changing the kind of like is not news.
-                continue;
-            }
-            for image in [old, new].into_iter().flatten() {
-                let (post, user) = image.post_and_user();
-                if user != image.author() {
-                    let (author, post) = (image.author().clone(), post.clone());
-                    let group = ReactionGroup { author, post, hour: collapse_hour(image.time()) };
-                    touched.entry(group).or_default().insert(user.clone());
-                }
-            }
-        }
+        let touched = self.touched_groups::<R>(changes).await?;
         if touched.is_empty() {
             return Ok(());
         }
@@ -76,20 +66,23 @@ impl NotificationWriter {
         let named = |group: &ReactionGroup| {
             existing.get(group).and_then(|notification| notification.actor_id.clone())
         };
-        let reactors: BTreeSet<(PostId, UserId)> = touched
+        let reactors: BTreeSet<(CauseObject, UserId)> = touched
             .iter()
             .flat_map(|(group, users)| {
-                users.iter().cloned().chain(named(group)).map(|user| (group.post.clone(), user))
+                users.iter().cloned().chain(named(group)).map(|user| (group.about.clone(), user))
             })
             .collect();
-        let keys = reactors.iter().map(|(post, user)| ((post, user), R::key_of(post, user)));
-        let current: HashMap<(&PostId, &UserId), R> = read_all(core, keys).await?;
+        let keys = reactors
+            .iter()
+            .filter_map(|(about, user)| Some(((about, user), R::key_of(about, user)?)));
+        let current: BTreeMap<(&CauseObject, &UserId), R> =
+            read_all(core, keys).await?.into_iter().collect();
         let each = touched.iter().map(async |(group, users)| {
             let before = existing.get(group).copied();
             let named = before.and_then(|notification| notification.actor_id.as_ref());
             let all: BTreeSet<&UserId> = users.iter().chain(named).collect();
             let in_hour = |user: &&UserId| {
-                let reaction = current.get(&(&group.post, *user))?;
+                let reaction = current.get(&(&group.about, *user))?;
                 let when = reaction.time();
                 (collapse_hour(when) == group.hour).then(|| (when, (*user).clone()))
             };
@@ -101,6 +94,42 @@ impl NotificationWriter {
             self.write_latest::<R>(group, existing.get(group).copied(), latest, effects)?;
         }
         Ok(())
+    }
+
+    /// Returns the groups that changes belong to, with the users who reacted.
+    async fn touched_groups<R: Reaction>(
+        &self,
+        changes: &[Change],
+    ) -> Result<BTreeMap<ReactionGroup, BTreeSet<UserId>>> {
+        let mut reactions: Vec<R> = Vec::new();
+        for change in changes.iter().filter(|change| entity_type(change) == Some(R::SHAPE.name)) {
+            let Images { old, new } = Images::<R>::of(change)?;
+            // Changing the kind of like is not news.
+            if old.as_ref().map(R::time) != new.as_ref().map(R::time) {
+                reactions.extend([old, new].into_iter().flatten());
+            }
+        }
+        let comments = reactions.iter().filter_map(|reaction| match reaction.about() {
+            CauseObject::Comment(post, id) => Some((id.clone(), Comment::at(&post, &id))),
+            _ => None,
+        });
+        let comments = comments.collect::<BTreeMap<_, _>>();
+        let comments = read_all(self.context.core().table(), comments).await?;
+        let mut touched: BTreeMap<ReactionGroup, BTreeSet<UserId>> = BTreeMap::new();
+        for reaction in &reactions {
+            let about = reaction.about();
+            let commenter = match &about {
+                CauseObject::Comment(_, id) => comments.get(id).map(|comment| &comment.user_id),
+                _ => None,
+            };
+            let Some(author) = reaction.author().or(commenter) else { continue };
+            if reaction.user() != author {
+                let (author, hour) = (author.clone(), collapse_hour(reaction.time()));
+                let group = ReactionGroup { author, about, hour };
+                touched.entry(group).or_default().insert(reaction.user().clone());
+            }
+        }
+        Ok(touched)
     }
 
     /// Returns the user that a notification is to name.
@@ -127,8 +156,8 @@ impl NotificationWriter {
         if let (true, Some(first)) = (is_current, &first) {
             return Ok(first.clone());
         }
-        let (post, hour) = (&group.post, group.hour);
-        let latest = self.notifications.latest_actor(&group.author, R::KIND, post, hour).await?;
+        let (about, hour) = (&group.about, group.hour);
+        let latest = self.notifications.latest_actor(&group.author, R::KIND, about, hour).await?;
         Ok(later(first, latest))
     }
 
@@ -189,40 +218,75 @@ impl NotificationWriter {
 impl Reaction for Like {
     const KIND: NotificationKind = NotificationKind::Like;
 
-    fn post_and_user(&self) -> (&PostId, &UserId) {
-        (&self.post_id, &self.user_id)
+    fn about(&self) -> CauseObject {
+        CauseObject::Post(self.post_id.clone())
     }
 
-    fn author(&self) -> &UserId {
-        &self.post_user_id
+    fn user(&self) -> &UserId {
+        &self.user_id
+    }
+
+    fn author(&self) -> Option<&UserId> {
+        Some(&self.post_user_id)
     }
 
     fn time(&self) -> Time {
         self.created_at
     }
 
-    fn key_of(post: &PostId, user: &UserId) -> EntityKey<Self> {
-        Self::at(post, user)
+    fn key_of(about: &CauseObject, user: &UserId) -> Option<EntityKey<Self>> {
+        let CauseObject::Post(post) = about else { return None };
+        Some(Self::at(post, user))
     }
 }
 
 impl Reaction for Share {
     const KIND: NotificationKind = NotificationKind::Share;
 
-    fn post_and_user(&self) -> (&PostId, &UserId) {
-        (&self.post_id, &self.user_id)
+    fn about(&self) -> CauseObject {
+        CauseObject::Post(self.post_id.clone())
     }
 
-    fn author(&self) -> &UserId {
-        &self.post_user_id
+    fn user(&self) -> &UserId {
+        &self.user_id
+    }
+
+    fn author(&self) -> Option<&UserId> {
+        Some(&self.post_user_id)
     }
 
     fn time(&self) -> Time {
         self.created_at
     }
 
-    fn key_of(post: &PostId, user: &UserId) -> EntityKey<Self> {
-        Self::at(post, user)
+    fn key_of(about: &CauseObject, user: &UserId) -> Option<EntityKey<Self>> {
+        let CauseObject::Post(post) = about else { return None };
+        Some(Self::at(post, user))
+    }
+}
+
+impl Reaction for CommentLike {
+    const KIND: NotificationKind = NotificationKind::CommentLike;
+
+    fn about(&self) -> CauseObject {
+        CauseObject::Comment(self.post_id.clone(), self.comment_id.clone())
+    }
+
+    fn user(&self) -> &UserId {
+        &self.user_id
+    }
+
+    fn author(&self) -> Option<&UserId> {
+        None
+    }
+
+    fn time(&self) -> Time {
+        self.created_at
+    }
+
+    fn key_of(about: &CauseObject, user: &UserId) -> Option<EntityKey<Self>> {
+        let CauseObject::Comment(post, comment) = about else { return None };
+        Some(Self::at(post, comment, user))
     }
 }
 
@@ -232,7 +296,7 @@ fn cause<R: Reaction>(group: &ReactionGroup, actor: Option<&UserId>, at: Time) -
         user: group.author.clone(),
         kind: R::KIND,
         actor: actor.cloned(),
-        about: CauseObject::Post(group.post.clone()),
+        about: group.about.clone(),
         at,
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use futures::future::try_join_all;
 use roundtable_domain::Cause;
 use roundtable_model::entities::{
-    ApiKey, Comment, Follow, GroupMember, Identity, ModerationCase, Notification, Post, Quest, Task,
+    ApiKey, AssistMsg, AssistThread, Comment, Device, Follow, GroupMember, Identity,
+    ModerationCase, Notification, Post, Quest, Task,
 };
 use roundtable_model::table::{Change, Key};
 use roundtable_model::{Entity, EntityKey, NotificationKind, UserId};
@@ -41,6 +42,9 @@ impl NotificationWriter {
         self.collect_pending::<Task>(changes, &mut pending).await?;
         self.collect_pending::<ApiKey>(changes, &mut pending).await?;
         self.collect_pending::<Identity>(changes, &mut pending).await?;
+        self.collect_pending::<Device>(changes, &mut pending).await?;
+        self.collect_pending::<AssistThread>(changes, &mut pending).await?;
+        self.collect_pending::<AssistMsg>(changes, &mut pending).await?;
         if pending.is_empty() {
             return Ok(());
         }
@@ -52,12 +56,13 @@ impl NotificationWriter {
         .await?;
         let mut by_key: BTreeMap<NotificationKey, NotificationCandidate> = BTreeMap::new();
         for (notification, is_wanted) in &pending {
-            let Some(cause) = recipients.cause(notification, *is_wanted) else { continue };
-            let notification = cause.notification(&self.context)?;
-            let candidate = NotificationCandidate { cause, is_wanted: *is_wanted, notification };
-            let entry =
-                by_key.entry(notification_key(&candidate.notification)).or_insert(candidate);
-            entry.is_wanted |= *is_wanted;
+            for cause in recipients.causes(notification, *is_wanted) {
+                let (notification, is_wanted) = (cause.notification(&self.context)?, *is_wanted);
+                let candidate = NotificationCandidate { cause, is_wanted, notification };
+                let entry =
+                    by_key.entry(notification_key(&candidate.notification)).or_insert(candidate);
+                entry.is_wanted |= is_wanted;
+            }
         }
         let core = self.context.core().table();
         let existing =
@@ -114,13 +119,13 @@ impl NotificationWriter {
             let Images { old, new } = Images::<F>::of(change)?;
             let before =
                 old.as_ref().map(|old| old.pending_notifications(lead_ms)).unwrap_or_default();
-            let is_news = new.as_ref().is_some_and(|new| F::is_news(old.as_ref(), new));
+            let is_news =
+                |kind| new.as_ref().is_some_and(|new| F::is_news(old.as_ref(), new, kind));
             let after =
                 new.as_ref().map(|new| new.pending_notifications(lead_ms)).unwrap_or_default();
             let ended = before.iter().filter(|notification| !after.contains(notification));
             let ended = ended.filter(|_| !F::IS_LASTING);
-            let added =
-                after.iter().filter(|notification| is_news && !before.contains(notification));
+            let added = after.iter().filter(|one| is_news(one.kind) && !before.contains(one));
             let added = added.map(|notification| {
                 let mentioned_at = new
                     .as_ref()

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod archival;
 mod assists_and_offers;
 mod cast;
 mod counters;
@@ -18,6 +19,7 @@ mod jobs;
 mod late_reader;
 mod leases;
 mod milestones;
+mod new_notifications;
 mod notification_kinds;
 mod notifications;
 mod privacy;

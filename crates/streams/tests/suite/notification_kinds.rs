@@ -1,8 +1,10 @@
 //! Every kind of notification: its recipient gets it, except about users they have blocked or muted
 //! or switched off, or about hidden content (R38, I9).
 
-use roundtable_domain::{KeysOnSignOut, PostChange};
-use roundtable_model::entities::{Goal, Notification, Quest, Task};
+use roundtable_domain::{
+    GroupChange, KeysOnSignOut, NotificationPreference, PageInput, PostChange,
+};
+use roundtable_model::entities::{AssistThread, Device, Goal, Notification, Quest, Task};
 use roundtable_model::{
     Entity, GroupId, ModerationStatus, NotificationKind, PostId, QuestStatus, Role, UserStatus,
     Visibility, samples,
@@ -36,6 +38,9 @@ impl NotificationFixture {
         if kind == NotificationKind::FollowRequest {
             town.set_private("ana", true).await;
         }
+        if kind == NotificationKind::FollowAccepted {
+            town.set_private("bo", true).await;
+        }
         town.follow("ana", "bo").await;
         let (post, others) =
             (town.post("ana", "hello").await.id, town.post("bo", "good day").await.id);
@@ -46,6 +51,9 @@ impl NotificationFixture {
 
     /// Bo, or the system, does something that notifies ana.
     async fn cause(&self, kind: NotificationKind) {
+        if kind == NotificationKind::GroupArchival {
+            return self.let_group_idle().await;
+        }
         let Self { town, post, others, group } = self;
         let (ana, bo) = (town.caller("ana"), town.caller("bo"));
         town.advance_ms(1_000);
@@ -96,7 +104,46 @@ impl NotificationFixture {
                 let (accounts, ana) = (town.accounts(), "ana".parse().unwrap());
                 accounts.link_identity_as_operator(&ana, &issuer, &subject).await.unwrap();
             }
+            NotificationKind::GroupArchival => panic!("caused above"),
+            NotificationKind::FollowAccepted => {
+                town.follows().accept(&bo, &ana.user_id, None).await.unwrap();
+            }
+            NotificationKind::GroupRequest => {
+                let own = town.create_private_group("ana", "own").await;
+                town.join("bo", &own).await;
+            }
+            NotificationKind::Post => {
+                let (follows, them) = (town.follows(), &bo.user_id);
+                follows.update(&ana, them, None, None, Some(true), None).await.unwrap();
+                town.post("bo", "news").await;
+            }
+            NotificationKind::CommentLike => {
+                let comment = town.comment("ana", post, "by the way").await;
+                town.comments().like(&bo, &comment.id, None).await.unwrap();
+            }
+            NotificationKind::AssistRequest => drop(town.ask_for_help("bo", &["ana"]).await),
+            NotificationKind::AssistAnswer => {
+                let thread = town.ask_for_help("ana", &["bo"]).await.thread_id;
+                town.help("bo", &thread, "try this").await;
+            }
+            NotificationKind::SignIn => {
+                let device = Device { user_id: ana.user_id, ..samples::device() };
+                town.context().core().table().put(device.create()).await.unwrap();
+            }
         }
+    }
+
+    /// Bo's group, which ana has joined, is not used for so long that it will be archived in a week.
+    async fn let_group_idle(&self) {
+        let Self { town, group, .. } = self;
+        let (ana, bo) = (town.caller("ana"), town.caller("bo"));
+        let change = GroupChange { is_persistent: Some(false), ..GroupChange::default() };
+        town.groups().update(&bo, group, change, None).await.unwrap();
+        town.groups().invite(&bo, group, &ana.user_id, None).await.unwrap();
+        town.join("ana", group).await;
+        town.settle().await;
+        town.notifications().mark_read(&ana, town.now().plus_ms(1), None).await.unwrap();
+        town.advance_ms(83 * 24 * 60 * 60 * 1000);
     }
 
     /// Hides the content of the notification from ana, or deletes it.
@@ -108,7 +155,10 @@ impl NotificationFixture {
             NotificationKind::Follow | NotificationKind::FollowRequest => {
                 town.follows().unfollow(&bo, &ana.user_id, None).await.unwrap();
             }
-            NotificationKind::Like | NotificationKind::Share | NotificationKind::Moderation => {
+            NotificationKind::Like
+            | NotificationKind::CommentLike
+            | NotificationKind::Share
+            | NotificationKind::Moderation => {
                 town.posts().delete(&ana, post, None).await.unwrap();
             }
             NotificationKind::Comment => {
@@ -123,7 +173,7 @@ impl NotificationFixture {
                 let messages = core.messages_by(&bo.user_id).all().await.unwrap();
                 core.table().delete(messages.first().unwrap().key().delete()).await.unwrap();
             }
-            NotificationKind::Group => {
+            NotificationKind::Group | NotificationKind::GroupArchival => {
                 town.groups().remove(&bo, group, &ana.user_id, None).await.unwrap();
             }
             NotificationKind::Quest => {
@@ -139,6 +189,26 @@ impl NotificationFixture {
                 let keys = core.api_keys(&ana.user_id).all().await.unwrap();
                 let key = &keys.first().unwrap().id;
                 town.accounts().revoke_key(&ana, key, None).await.unwrap();
+            }
+            NotificationKind::Post => {
+                let posts = core.posts_by(&bo.user_id).all().await.unwrap();
+                town.posts().delete(&bo, &posts[0].id, None).await.unwrap();
+            }
+            NotificationKind::FollowAccepted => {
+                town.follows().unfollow(&ana, &bo.user_id, None).await.unwrap();
+            }
+            NotificationKind::GroupRequest => {
+                let own = town.groups().mine(&ana, &PageInput::first()).await.unwrap();
+                let own = own.into_items().remove(0).group.id;
+                town.groups().leave(&bo, &own, None).await.unwrap();
+            }
+            NotificationKind::AssistRequest | NotificationKind::AssistAnswer => {
+                let threads: Vec<AssistThread> = all(&everything(town.context()).await);
+                core.table().delete(threads.first().unwrap().key().delete()).await.unwrap();
+            }
+            NotificationKind::SignIn => {
+                let device = Device { user_id: ana.user_id, ..samples::device() };
+                core.table().delete(device.key().delete()).await.unwrap();
             }
             NotificationKind::Identity => {
                 town.accounts().logout_everywhere(&ana, KeysOnSignOut::Revoke).await.unwrap();
@@ -157,7 +227,7 @@ impl NotificationFixture {
             Unwanted::Muted => (Some(true), None),
             Unwanted::SwitchedOff => (None, Some(false)),
         };
-        town.follows().update(&ana, &bo, muted, enabled, None).await.unwrap();
+        town.follows().update(&ana, &bo, muted, enabled, None, None).await.unwrap();
     }
 
     /// The recipients of the stored notifications of this kind.
@@ -188,6 +258,8 @@ fn has_actor(kind: NotificationKind) -> bool {
             | NotificationKind::Moderation
             | NotificationKind::ApiKey
             | NotificationKind::Identity
+            | NotificationKind::GroupArchival
+            | NotificationKind::SignIn
     )
 }
 
@@ -200,9 +272,11 @@ async fn each_kind_reaches_its_recipient_only() {
         let recipients = fixture.stored(*kind).await;
         let mine = recipients.iter().filter(|name| *name == "ana").count();
         assert_eq!(mine, 1, "{kind}: {recipients:?}");
-        // Bo was notified of ana's own follow.
-        let others =
-            recipients.iter().any(|name| name != "ana" && *kind != NotificationKind::Follow);
+        // Bo was notified of ana's own follow, and is told of his own group.
+        let others = recipients.iter().any(|name| {
+            let is_bos = [NotificationKind::Follow, NotificationKind::GroupArchival].contains(kind);
+            name != "ana" && !is_bos
+        });
         assert!(!others, "{kind}: {recipients:?}");
         assert_eq!(fixture.shown(*kind).await, (1, 1), "{kind}");
         assert_eq!(fixture.town.runner().dead_letters().count().await.unwrap(), 0);
@@ -235,7 +309,7 @@ async fn no_kind_is_written_about_unwanted_users() {
 /// that happened before or after the notification was written.
 #[tokio::test]
 async fn no_kind_is_written_about_hidden_content() {
-    let lasting = [NotificationKind::ApiKey, NotificationKind::Identity];
+    let lasting = [NotificationKind::ApiKey, NotificationKind::Identity, NotificationKind::SignIn];
     for kind in NotificationKind::ALL.iter().filter(|kind| !lasting.contains(kind)) {
         let before = NotificationFixture::new(*kind).await;
         before.cause(*kind).await;
@@ -255,7 +329,7 @@ async fn no_kind_is_written_about_hidden_content() {
 /// so is an identity that was linked and unlinked.
 #[tokio::test]
 async fn what_was_revoked_does_not_hide_that_it_gave_access() {
-    let kinds = [NotificationKind::ApiKey, NotificationKind::Identity];
+    let kinds = [NotificationKind::ApiKey, NotificationKind::Identity, NotificationKind::SignIn];
     for (kind, settles_before) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
         let fixture = NotificationFixture::new(kind).await;
         fixture.cause(kind).await;
@@ -265,5 +339,30 @@ async fn what_was_revoked_does_not_hide_that_it_gave_access() {
         fixture.hide(kind).await;
         assert_eq!(fixture.stored(kind).await, ["ana"], "{kind}, {settles_before}");
         assert_eq!(fixture.shown(kind).await, (1, 1), "{kind}, {settles_before}");
+    }
+}
+
+/// R54: a kind that is switched off is neither written nor shown; the others are.
+#[tokio::test]
+async fn each_kind_can_be_switched_off() {
+    for kind in NotificationKind::ALL {
+        let switch = async |fixture: &NotificationFixture, is_enabled| {
+            let (town, change) =
+                (&fixture.town, NotificationPreference { kind: *kind, is_enabled });
+            let service = roundtable_domain::Notifications::new(town.context().clone());
+            service.update_preferences(&town.caller("ana"), &[change], None).await.unwrap();
+        };
+        let before = NotificationFixture::new(*kind).await;
+        switch(&before, false).await;
+        before.cause(*kind).await;
+        let recipients = before.stored(*kind).await;
+        assert!(!recipients.contains(&"ana".into()), "{kind}: {recipients:?}");
+        let after = NotificationFixture::new(*kind).await;
+        after.cause(*kind).await;
+        after.town.settle().await;
+        switch(&after, false).await;
+        assert_eq!(after.shown(*kind).await, (0, 0), "{kind}, afterwards");
+        switch(&after, true).await;
+        assert_eq!(after.shown(*kind).await, (1, 1), "{kind}, on again");
     }
 }

@@ -135,7 +135,7 @@ async fn users_are_notified_about_their_groups_quests_and_cases() {
     town.join("bo", &group).await;
     town.groups().invite(&town.caller("ana"), &group, &town.id("cleo"), None).await.unwrap();
     town.settle().await;
-    assert_eq!(stored(&town).await, ["cleo group -"]);
+    assert_eq!(stored(&town).await, ["ana group_request bo", "cleo group -"]);
     town.advance_ms(1);
     town.groups().approve(&town.caller("ana"), &group, &town.id("bo"), None).await.unwrap();
     town.join("cleo", &group).await;
@@ -244,8 +244,8 @@ async fn blocked_and_muted_users_cause_no_notifications() {
         town.follow("ana", followee).await;
     }
     let (ana, follows) = (town.caller("ana"), town.follows());
-    follows.update(&ana, &town.id("cleo"), Some(true), None, None).await.unwrap();
-    follows.update(&ana, &town.id("dan"), None, Some(false), None).await.unwrap();
+    follows.update(&ana, &town.id("cleo"), Some(true), None, None, None).await.unwrap();
+    follows.update(&ana, &town.id("dan"), None, Some(false), None, None).await.unwrap();
     for name in ["bo", "cleo", "dan", "eve"] {
         town.advance_ms(1);
         town.like(name, &post.id).await;

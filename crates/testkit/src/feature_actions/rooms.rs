@@ -47,7 +47,8 @@ impl Town {
                 reduce(read, |_| FeatureOutcome::Nothing)
             }
             FeatureAction::SwitchOff(user, off) => {
-                let changed = self.follows().update(caller, user, None, Some(!off), request).await;
+                let changed =
+                    self.follows().update(caller, user, None, Some(!off), None, request).await;
                 reduce(changed, |_| FeatureOutcome::Nothing)
             }
             other => panic!("{other:?} is not about talk"),

@@ -69,7 +69,7 @@ impl SecretTown {
         town.follow("sam", "pia").await;
         town.follow("mia", "tom").await;
         let (mia, tom) = (town.caller("mia"), town.id("tom"));
-        town.follows().update(&mia, &tom, Some(true), None, None).await.unwrap();
+        town.follows().update(&mia, &tom, Some(true), None, None, None).await.unwrap();
         let open = town.create_group("ana", "runners").await;
         let closed = town.create_private_group("ana", "readers").await;
         let ana = town.caller("ana");

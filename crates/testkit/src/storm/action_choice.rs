@@ -56,6 +56,8 @@ pub(super) fn to_groups(
 ) -> Option<UserAction> {
     let Candidates { other, group, own_group, joined, member, .. } = found;
     Some(match card {
+        "TurnGroupPrivate" => UserAction::TurnGroupPrivate(own_group?, random.random()),
+        "ReviveGroup" => UserAction::ReviveGroup(own_group?),
         "DeleteGroup" => UserAction::DeleteGroup(own_group?),
         "Join" => UserAction::Join(group?),
         "Leave" => UserAction::Leave(joined?),

@@ -113,9 +113,17 @@ async fn is_true(model: &TownModel, town: &Town, user: &UserId, note: &Notificat
             let task = aim.tasks.get(&about.recast());
             aim.owner == *user && !aim.is_deleted && task.is_some_and(Option::is_none)
         }),
-        Kind::Mention | Kind::Group | Kind::Moderation => true,
+        Kind::FollowAccepted => core.follows(user, &by).get().await.unwrap().is_some(),
+        Kind::CommentLike
+        | Kind::Post
+        | Kind::AssistRequest
+        | Kind::AssistAnswer
+        | Kind::Mention
+        | Kind::Group
+        | Kind::GroupRequest
+        | Kind::Moderation => true,
         // The storm creates none.
-        Kind::ApiKey | Kind::Identity => false,
+        Kind::ApiKey | Kind::Identity | Kind::GroupArchival | Kind::SignIn => false,
     }
 }
 

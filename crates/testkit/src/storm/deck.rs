@@ -18,6 +18,8 @@ const CARDS: &[(usize, &str)] = &[
     (3, "Unblock"),
     (3, "CreateGroup"),
     (2, "UpdateGroup"),
+    (1, "TurnGroupPrivate"),
+    (1, "ReviveGroup"),
     (1, "DeleteGroup"),
     (5, "Join"),
     (2, "Leave"),

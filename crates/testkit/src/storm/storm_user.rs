@@ -300,9 +300,8 @@ impl StormUser {
             | "ReportUser" | "DecideCase" | "Block" | "Unblock" => {
                 Some(to_people(card, found, random))
             }
-            "DeleteGroup" | "Join" | "Leave" | "Invite" | "Approve" | "Remove" | "SetRole" => {
-                to_groups(card, found, random)
-            }
+            "TurnGroupPrivate" | "ReviveGroup" | "DeleteGroup" | "Join" | "Leave" | "Invite"
+            | "Approve" | "Remove" | "SetRole" => to_groups(card, found, random),
             "TurnPrivate" | "Rename" | "Suspend" | "Unsuspend" | "SetRoles" | "SetTier"
             | "SetVerified" => Some(to_accounts(card, found, random)),
             _ => to_content(card, found, random),

@@ -1,7 +1,7 @@
 //! Rooms, messages, help threads and notifications.
 
-use roundtable_domain::{NewMessage, NewRoom, Notifications};
-use roundtable_model::{RoomId, UserId, samples};
+use roundtable_domain::{NewMessage, NewRoom, NotificationPreference, Notifications};
+use roundtable_model::{NotificationKind, RoomId, Span, UserId, samples};
 
 use crate::book::CostBook;
 use crate::expression::at_least_one;
@@ -63,6 +63,23 @@ pub(crate) async fn record(book: &mut CostBook) {
         let (me, request) = (scene.ana(), scene.request());
         let before = scene.town.now().plus_ms(HOUR_MS);
         scene.record(notifications.mark_read(&me, before, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("markNotificationRead", &[], async |scene| {
+        scene.town.follow(BO, ANA).await;
+        scene.town.settle().await;
+        let notifications = Notifications::new(scene.town.context().clone());
+        let (me, request) = (scene.ana(), scene.request());
+        let notes = scene.town.context().core().notifications(&me.user_id, Span::ALL);
+        let id = notes.all().await.unwrap().remove(0).id;
+        scene.record(notifications.mark_one_read(&me, &id, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("updateNotificationPreferences", &[], async |scene| {
+        let notifications = Notifications::new(scene.town.context().clone());
+        let (me, request) = (scene.ana(), scene.request());
+        let off = NotificationPreference { kind: NotificationKind::Like, is_enabled: false };
+        scene.record(notifications.update_preferences(&me, &[off], request.as_ref())).await;
     })
     .await;
 }

@@ -23,6 +23,13 @@ pub(crate) async fn record(book: &mut CostBook) {
         scene.record(groups.update(&me, &group, change, request.as_ref())).await;
     })
     .await;
+    book.mutation("reviveGroup", &[], async |scene| {
+        let group = scene.town.create_group(ANA, &samples::group().name).await;
+        scene.town.archive_group(&group).await;
+        let (groups, me, request) = (scene.town.groups(), scene.ana(), scene.request());
+        scene.record(groups.revive(&me, &group, request.as_ref())).await;
+    })
+    .await;
     let counts = [
         number("tags", 2.0),
         number("members", 37.0),

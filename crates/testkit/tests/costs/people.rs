@@ -60,7 +60,7 @@ pub(crate) async fn record(book: &mut CostBook) {
     book.mutation("updateFollow", &[share("mutes", 1.0)], async |scene| {
         let (follows, me, user, request) = parts(scene).await;
         let muted = scene.has("mutes").then_some(true);
-        scene.record(follows.update(&me, &user, muted, Some(false), request.as_ref())).await;
+        scene.record(follows.update(&me, &user, muted, Some(false), None, request.as_ref())).await;
     })
     .await;
 }

@@ -60,7 +60,7 @@ async fn muted_users_are_in_no_feed() {
     town.share("cleo", &post.id).await;
     assert_eq!(home(&town, "ana").await.len(), 3);
     let (ana, bo) = (town.caller("ana"), town.id("bo"));
-    town.follows().update(&ana, &bo, Some(true), None, None).await.unwrap();
+    town.follows().update(&ana, &bo, Some(true), None, None, None).await.unwrap();
     assert!(home(&town, "ana").await.is_empty());
 }
 

@@ -17,7 +17,9 @@ pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
 notification             | notifications.list notifications.next notifications.by_ids          | -    ok   no   no   no   no   no   no   no   no   403
+notification             | notifications.mark_one_read                                          | -    ok   404  404  404  404  404  404  404  404  403
 notification             | notifications.unread notifications.mark_read notifications.live      | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
+notification             | notifications.preferences notifications.update_preferences           | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 ";
 
 pub(crate) async fn answer(
@@ -43,6 +45,14 @@ pub(crate) async fn answer(
         "notifications.mark_read" => {
             let marked = service.mark_read(caller, town.now().plus_ms(1), None).await;
             shows(marked, |_| true)
+        }
+        "notifications.mark_one_read" => {
+            let notes = town.context().core().notifications(&owner, Span::ALL).all().await.unwrap();
+            shows(service.mark_one_read(caller, &notes[0].id, None).await, |notice| is(&notice))
+        }
+        "notifications.preferences" => shows(service.preferences(caller).await, |_| true),
+        "notifications.update_preferences" => {
+            shows(service.update_preferences(caller, &[], None).await, |_| true)
         }
         "notifications.live" => shows(service.live(&bus, caller, None).await, |_| true),
         "notifications.next" => {

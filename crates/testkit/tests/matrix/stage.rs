@@ -250,6 +250,7 @@ impl Stage {
         self.groups.extend([
             ("group", open.clone()),
             ("group's post", open.clone()),
+            ("privacy", open.clone()),
             ("group's admin", open.clone()),
             ("group's owner", open),
             ("private group", closed.clone()),

@@ -245,6 +245,8 @@ group                    | groups.memberships                                   
 group                    | groups.of                                                            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 group                    | groups.mine                                                          | -    ok   no   no   no   ok   no   ok   no   no   403
 group                    | groups.update                                                        | -    ok   403  403  403  403  403  ok   403  ok   403
+privacy                  | groups.update                                                        | -    ok   403  403  403  403  403  403  403  ok   403
+group                    | groups.revive                                                        | -    ok   403  403  403  403  403  403  403  ok   403
 group                    | groups.delete                                                        | -    ok   403  403  403  403  403  403  403  ok   403
 group                    | groups.join                                                          | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 group                    | groups.leave                                                         | -    409  404  404  404  ok   404  ok   404  404  403

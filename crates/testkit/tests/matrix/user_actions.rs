@@ -20,7 +20,7 @@ macro_rules! variants {
 
 variants! {
     Follow Unfollow Accept Reject Mute MuteUser UnmuteUser Block Unblock
-    CreateGroup UpdateGroup DeleteGroup Join Leave Invite Approve Remove SetRole
+    CreateGroup UpdateGroup TurnGroupPrivate ReviveGroup DeleteGroup Join Leave Invite Approve Remove SetRole
     Post EditPost DeletePost Like Unlike Share Unshare
     Comment EditComment DeleteComment LikeComment UnlikeComment
     PostActivity Report ReportComment ReportUser ReportGroup DecideCase Moderate ModerateComment
@@ -95,7 +95,9 @@ fn on_groups(stage: &Stage, operation: &str, object: &str) -> Option<UserAction>
     }
     let (group, id): (GroupId, _) = (stage.groups[object].clone(), |name: &str| name.parse());
     Some(match operation {
+        "groups.update" if object == "privacy" => UserAction::TurnGroupPrivate(group, true),
         "groups.update" => UserAction::UpdateGroup(group, name),
+        "groups.revive" => UserAction::ReviveGroup(group),
         "groups.delete" => UserAction::DeleteGroup(group),
         "groups.join" => UserAction::Join(group),
         "groups.leave" => UserAction::Leave(group),

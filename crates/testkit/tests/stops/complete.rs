@@ -36,7 +36,7 @@ const READS: &str = "
     moderation.audit_of moderation.case moderation.cases
     moderation.queue moderation.reports mutes.among mutes.list
     notifications.list notifications.live notifications.next notifications.by_ids
-    notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
+    notifications.preferences notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
     posts.counters posts.global posts.viewer_states posts.on_day posts.popular posts.post posts.posts
     posts.stats posts.tagged promotions.promotions quests.get quests.list quests.quests
     rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search
@@ -46,7 +46,7 @@ const READS: &str = "
 
 /// Methods of processors, which are stopped as such, and of operators who stand in for them.
 const OF_PROCESSORS: &str = "
-    groups.disband groups.leave_all moderation.decide_automatically
+    groups.archive_if_idle groups.disband groups.leave_all moderation.decide_automatically
     quests.clear quests.expire quests.recount quests.recount_all
     milestones.achieve_reached notifications.may_notify notifications.latest_actor posts.set_author_private promotions.rule_writes promotions.thresholds
     webhooks.disable webhooks.disable_if_unchanged

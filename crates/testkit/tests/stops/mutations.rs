@@ -4,8 +4,8 @@ use roundtable_domain::{
     Caller, Code, DeviceInput, ExternalIdentity, KeysOnSignOut, NewPromotion, Promotions, Refusal,
 };
 use roundtable_model::{
-    ActorId, ApiKeyId, Email, GroupId, GroupRole, ModerationStatus, PostId, PromotionReason,
-    RequestId, Role, Secret, SessionId, Tier, UserId, Visibility,
+    ActorId, ApiKeyId, Email, GroupId, GroupRole, ModerationStatus, NotificationId, PostId,
+    PromotionReason, RequestId, Role, Secret, SessionId, Tier, UserId, Visibility,
 };
 use roundtable_testkit::{ActionOutcome, Town, UserAction};
 
@@ -23,9 +23,12 @@ use crate::webhooks::WebhookMutation;
 pub(crate) enum Mutation {
     Act(Caller, UserAction),
     Notify(Caller, UserId, bool),
+    NotifyPosts(Caller, UserId),
     Toggle(Caller, PostId),
     Media(Caller, MediaMutation),
     MarkRead(Caller),
+    MarkOneRead(Caller, NotificationId),
+    SwitchOff(Caller),
     Room(Caller, RoomMutation),
     Goals(Caller, GoalMutation),
     Quests(Caller, QuestMutation),
@@ -82,10 +85,12 @@ impl Mutation {
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::Act(_, act) => act.operation(),
-            Self::Notify(..) => "follows.update",
+            Self::Notify(..) | Self::NotifyPosts(..) => "follows.update",
             Self::Toggle(..) => "likes.toggle",
             Self::Media(_, mutation) => mutation.operation(),
             Self::MarkRead(_) => "notifications.mark_read",
+            Self::MarkOneRead(..) => "notifications.mark_one_read",
+            Self::SwitchOff(_) => "notifications.update_preferences",
             Self::Room(_, mutation) => mutation.operation(),
             Self::Goals(_, mutation) => mutation.operation(),
             Self::Quests(_, mutation) => mutation.operation(),
@@ -134,9 +139,17 @@ impl Mutation {
         match self {
             Self::Act(caller, act) => town.perform(caller, act, request).await,
             Self::Notify(caller, user, on) => {
-                reduce(town.follows().update(caller, user, None, Some(*on), request).await)
+                reduce(town.follows().update(caller, user, None, Some(*on), None, request).await)
+            }
+            Self::NotifyPosts(caller, user) => {
+                let wants = Some(true);
+                reduce(town.follows().update(caller, user, None, None, wants, request).await)
             }
             Self::MarkRead(caller) => notifications::mark_read(town, caller, request).await,
+            Self::MarkOneRead(caller, id) => {
+                notifications::mark_one_read(town, caller, id, request).await
+            }
+            Self::SwitchOff(caller) => notifications::switch_off(town, caller, request).await,
             Self::Room(caller, mutation) => mutation.perform(town, caller, request).await,
             Self::Toggle(caller, post) => reduce(town.likes().toggle(caller, post, request).await),
             Self::Goals(caller, mutation) => mutation.perform(town, caller, request).await,
@@ -217,7 +230,7 @@ impl Mutation {
 }
 
 pub(crate) fn user_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
-    let Stage { group, private_group, lonely_group, .. } = stage;
+    let Stage { group, private_group, lonely_group, archived_group, .. } = stage;
     let id = |name: &str| town.id(name);
     let [ana, bo, cleo, pia] = ["ana", "bo", "cleo", "pia"].map(|name| town.caller(name));
     let acts = vec![
@@ -232,6 +245,8 @@ pub(crate) fn user_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         (&cleo, UserAction::Unblock(id("mo"))),
         (&cleo, UserAction::CreateGroup { name: String::from("cooks"), private: false }),
         (&ana, UserAction::UpdateGroup(group.clone(), String::from("walkers"))),
+        (&ana, UserAction::TurnGroupPrivate(group.clone(), true)),
+        (&cleo, UserAction::ReviveGroup(archived_group.clone())),
         (&ana, UserAction::DeleteGroup(group.clone())),
         (&cleo, UserAction::Join(group.clone())),
         (&bo, UserAction::Leave(group.clone())),
@@ -242,6 +257,7 @@ pub(crate) fn user_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
         (&ana, UserAction::SetRole(group.clone(), id("bo"), GroupRole::Owner)),
     ];
     let mut mutations = from_actions(acts);
+    mutations.push(Mutation::NotifyPosts(ana.clone(), id("bo")));
     mutations.push(Mutation::Notify(ana, id("bo"), false));
     mutations
 }

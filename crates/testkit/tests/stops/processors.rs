@@ -7,18 +7,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roundtable_domain::{
     AutoModerator, AutoModeratorError, Context, FeedSettings, ModerationMode, ModerationSubject,
-    NewQuest, PromotionSettings, Settings, ShardSettings, Verdict,
+    NewGroup, NewQuest, PromotionSettings, Settings, ShardSettings, Verdict,
 };
 use roundtable_model::table::{Item, Scan};
 use roundtable_model::{GroupId, ModerationStatus, Role};
 use roundtable_streams::{
-    CaseReviewer, CounterUpdater, FollowerShardScaler, MilestoneUpdater, NotificationWriter,
-    PrivacyUpdater, PromotionUpdater, Purge, QuestUpdater, Runner, RunnerBuilder, ScoreUpdater,
+    CaseReviewer, CounterUpdater, FollowerShardScaler, GroupArchiver, MilestoneUpdater,
+    NotificationWriter, PostNotifier, PrivacyUpdater, PromotionUpdater, Purge, QuestUpdater,
+    Runner, RunnerBuilder, ScoreUpdater,
 };
 use roundtable_testkit::{Town, UserAction, stop_at};
 
 use crate::STOPS_MAX;
 use crate::stage::{TownStore, assert_clean};
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The work of a processor.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +39,8 @@ pub(crate) enum Case {
     Promotion,
     Verdicts,
     Quests,
+    Archival,
+    NewPosts,
 }
 
 /// Rejects posts that contain the word spam.
@@ -67,6 +72,8 @@ impl Case {
             Self::Promotion => "PromotionUpdater",
             Self::Verdicts => "CaseReviewer",
             Self::Quests => "QuestUpdater",
+            Self::Archival => "GroupArchiver",
+            Self::NewPosts => "PostNotifier",
         }
     }
 
@@ -101,6 +108,14 @@ impl Case {
             Self::Quests => {
                 let quests = QuestUpdater::new(context).without_delays();
                 setup.with(quests.clone()).with_job_handler(quests)
+            }
+            Self::NewPosts => {
+                let notifier = PostNotifier::new(context);
+                setup.with(notifier.clone()).with_job_handler(notifier)
+            }
+            Self::Archival => {
+                let archiver = GroupArchiver::new(context);
+                setup.with(archiver.clone()).with_job_handler(archiver)
             }
             Self::Verdicts => {
                 let verdicts = CaseReviewer::new(context, Arc::new(Reader));
@@ -161,6 +176,24 @@ impl Case {
                 challenge(town).await;
                 None
             }
+            Self::NewPosts => {
+                for name in ["bo", "dan"] {
+                    let (follows, caller) = (town.follows(), town.caller(name));
+                    let wants = Some(true);
+                    follows.update(&caller, &ana.user_id, None, None, wants, None).await.unwrap();
+                }
+                town.post("ana", "hear me").await;
+                None
+            }
+            // It is idle when the clock is reset, and archived as soon as its members were told.
+            Self::Archival => {
+                town.clock().set_ms(town.now().ms() - 100 * DAY_MS);
+                let group = NewGroup { is_persistent: Some(false), ..NewGroup::named("idlers") };
+                let group = town.groups().create(&ana, group, None).await.unwrap().id;
+                town.join("bo", &group).await;
+                town.clock().set_ms(town.now().ms() + 100 * DAY_MS);
+                None
+            }
             Self::FollowerShards | Self::Promotion => {
                 town.follow("cleo", "ana").await;
                 None
@@ -204,6 +237,14 @@ impl Case {
             }
             Self::Promotion => !town.rows("PROMO#ana", "").await.is_empty(),
             Self::Notifications => town.rows("NOTIF#ana", "").await.len() > 5,
+            Self::NewPosts => {
+                let told = town.rows("NOTIF#dan", "").await;
+                told.iter().any(|row| row.contains("kind=post "))
+            }
+            Self::Archival => {
+                let told = town.rows("NOTIF#bo", "").await;
+                told.iter().filter(|row| row.contains("group_archival")).count() == 1
+            }
             Self::PurgeOfAGoal => town.rows("USER#ana", "MILESTONE#").await.is_empty(),
             Self::Milestones => {
                 town.previews("bo", "ana").await.contains(&String::from("Run: half"))
@@ -375,4 +416,6 @@ stopped! {
     promotions_survive_a_stop Promotion
     verdicts_survive_a_stop Verdicts
     quests_survive_a_stop Quests
+    archival_survives_a_stop Archival
+    notifications_of_new_posts_survive_a_stop NewPosts
 }

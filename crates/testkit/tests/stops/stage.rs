@@ -5,7 +5,9 @@ use std::sync::Arc;
 use roundtable_conformance::Reference;
 use roundtable_domain::{ModerationMode, Settings, SignedInUser};
 use roundtable_model::table::{ManualClock, Store};
-use roundtable_model::{ApiKeyId, CommentId, GroupId, PostId, Role, WebhookId};
+use roundtable_model::{
+    ApiKeyId, CommentId, GroupId, NotificationId, PostId, Role, Span, WebhookId,
+};
 use roundtable_testkit::{Town, YieldingBackend};
 use roundtable_verify::Verifier;
 
@@ -34,6 +36,9 @@ pub(crate) struct Stage {
     pub(crate) private_group: GroupId,
     /// Only its owner is a member.
     pub(crate) lonely_group: GroupId,
+    pub(crate) archived_group: GroupId,
+    /// One of ana's.
+    pub(crate) notification: NotificationId,
     /// A user who signed up and is signed in.
     pub(crate) sue: SignedInUser,
     pub(crate) key: ApiKeyId,
@@ -105,6 +110,8 @@ impl Stage {
             town.create_private_group("ana", "readers").await,
         );
         let lonely_group = town.create_group("cleo", "hermits").await;
+        let archived_group = town.create_group("cleo", "sleepers").await;
+        town.archive_group(&archived_group).await;
         town.join("bo", &group).await;
         town.join("bo", &private_group).await;
         let post = town.post("ana", "hello #town, says @bo").await.id;
@@ -131,8 +138,8 @@ impl Stage {
         let challenge = QuestFixture::set(&town).await;
         let webhook = crate::webhooks::endpoint(&town).await;
         town.settle().await;
-        let groups = (group, private_group, lonely_group);
-        let (group, private_group, lonely_group) = groups;
+        let notes = town.context().core().notifications(&town.id("ana"), Span::ALL);
+        let notification = notes.all().await.unwrap().remove(0).id;
         Self {
             town_store,
             post,
@@ -142,6 +149,7 @@ impl Stage {
             group,
             private_group,
             lonely_group,
+            archived_group,
             sue,
             key,
             trade,
@@ -150,6 +158,7 @@ impl Stage {
             goals,
             challenge,
             webhook,
+            notification,
         }
     }
 

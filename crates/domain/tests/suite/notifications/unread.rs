@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{LatestActor, Notifications};
+use roundtable_domain::{CauseObject, LatestActor, Notifications};
 use roundtable_model::entities::Like;
 use roundtable_model::table::{BatchWrite, Recorder};
 use roundtable_model::{Entity, NotificationKind, samples};
@@ -100,6 +100,7 @@ async fn counting_reads_only_what_is_unread() {
 async fn the_latest_of_very_many_actors_is_not_searched() {
     let town = Town::of(["ana", "bo", "zoe"]).await;
     let (post, ana) = (town.post("ana", "hello").await, town.id("ana"));
+    let about = CauseObject::Post(post.id.clone());
     let like = |number: u32| Like {
         post_id: post.id.clone(),
         user_id: format!("fan{number:05}").parse().unwrap(),
@@ -122,11 +123,11 @@ async fn the_latest_of_very_many_actors_is_not_searched() {
     let service = service(&town);
     assert_eq!(list(&town, &service, "ana").await, ["like bo 2302"]);
     let latest =
-        service.latest_actor(&ana, NotificationKind::Like, &post.id, town.now()).await.unwrap();
+        service.latest_actor(&ana, NotificationKind::Like, &about, town.now()).await.unwrap();
     assert!(matches!(latest, LatestActor::Named(name, _) if name == town.id("bo")), "who is found");
     town.block("ana", "bo").await;
     let latest =
-        service.latest_actor(&ana, NotificationKind::Like, &post.id, town.now()).await.unwrap();
+        service.latest_actor(&ana, NotificationKind::Like, &about, town.now()).await.unwrap();
     assert_eq!(latest, LatestActor::Unknown, "zoe is behind two thousand others");
     assert_eq!(list(&town, &service, "ana").await, ["like - 2302"]);
     town.likes().unlike(&town.caller("zoe"), &post.id, None).await.unwrap();

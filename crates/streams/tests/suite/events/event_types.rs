@@ -11,7 +11,7 @@ use roundtable_model::{
 };
 use roundtable_testkit::Town;
 
-use super::{Endpoints, delivery_only, town, webhooks};
+use super::{Endpoints, HOUR_MS, delivery_only, runner, town, webhooks};
 
 /// Creates, changes and deletes an entity.
 async fn live<E: Entity + Clone>(town: &Town, it: E, change: impl FnOnce(&mut E)) {
@@ -66,6 +66,49 @@ async fn live_town(town: &Town) {
     live(town, upload, |_| {}).await;
     let promotion = Promotion { fanout_enabled: true, ..samples::promotion() };
     live(town, promotion, |_| {}).await;
+    live(town, samples::notification(), |it| it.latest_at = Some(town.now())).await;
+}
+
+/// R54: each notification is an event, and so is its growth. It says what the recipient may see at that
+/// time, so that a push service can be attached.
+#[tokio::test]
+async fn notifications_are_events_for_push_services() {
+    let (town, endpoints) = (town().await, Arc::new(Endpoints::default()));
+    let ada = town.staff("ada", Role::Admin);
+    let types = ["roundtable.notification.created", "roundtable.notification.updated"];
+    let types = types.map(String::from);
+    webhooks(&town).create(&ada, "https://example.com/push", &types).await.unwrap();
+    town.add_user("cleo", |_| {}).await;
+    let post = town.post("ana", "hello").await;
+    town.clock().set_ms((town.now().ms() / HOUR_MS + 1) * HOUR_MS);
+    town.like("bo", &post.id).await;
+    runner(&town, &endpoints).drain().await.unwrap();
+    town.like("cleo", &post.id).await;
+    runner(&town, &endpoints).drain().await.unwrap();
+    let notices = roundtable_domain::Notifications::new(town.context().clone());
+    let listed = notices.list(&town.caller("ana"), &roundtable_domain::PageInput::first()).await;
+    let note = listed.unwrap().into_items().remove(0).notification;
+    let expected = |kind: &str, actor: &str| format!("notification.{kind} {actor}");
+    let lines = endpoints.received("push", "actorId");
+    assert_eq!(lines, [expected("created", "bo"), expected("updated", "cleo")]);
+    for (name, value) in [
+        ("userId", "ana".to_owned()),
+        ("notificationId", note.id.to_string()),
+        ("kind", "like".to_owned()),
+        ("objectType", "Post".to_owned()),
+        ("objectId", post.id.to_string()),
+    ] {
+        let lines = endpoints.received("push", name);
+        assert!(lines.iter().all(|line| line.ends_with(&format!(" {value}"))), "{name}: {lines:?}");
+    }
+    assert!(!endpoints.bodies().contains("hello"));
+    // Read marks are no events, and what the recipient may no longer see has ids only.
+    notices.mark_read(&town.caller("ana"), town.now(), None).await.unwrap();
+    town.follow("bo", "ana").await;
+    town.settle().await;
+    town.block("ana", "bo").await;
+    runner(&town, &endpoints).drain().await.unwrap();
+    assert_eq!(endpoints.received("push", "kind")[2..], ["notification.created -"]);
 }
 
 /// R32, R44: every event type occurs once, and an event about content that is no longer public
