@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly BELOW_SERVER=(
-  roundtable-{table,engine,dynamo,model,model-macros,domain,domain-macros,streams,hooks,media}
+  roundtable-{table,engine,dynamo,model,model-macros,domain,domain-macros,streams,hooks,media,search}
   roundtable-{execution,graphql,graphql-macros,interface}
 )
 
@@ -17,12 +17,14 @@ readonly RULES=(
   "roundtable-dynamo   | all    | roundtable-* heed*         | roundtable-table"
   "roundtable-model    | all    | roundtable-* heed* aws-*   | roundtable-table roundtable-model-macros"
   "roundtable-planning | all    | roundtable-* heed* aws-*   | roundtable-table roundtable-model roundtable-model-macros"
-  "roundtable-domain   | all    | axum* hyper* aws-* heed*   |"
+  "roundtable-domain   | all    | axum* hyper* aws-* heed* tantivy* |"
   "roundtable-streams  | all    | axum* hyper* aws-* heed*   |"
   "roundtable-verify   | all    | axum* hyper* aws-* heed*   |"
   # aws-lc is cryptography, and not AWS's services.
   "roundtable-hooks    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
   "roundtable-media    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
+  "roundtable-search   | all    | axum* hyper* aws-* heed*   |"
+  "roundtable-search   | direct | roundtable-*               | roundtable-domain roundtable-model"
   # What interfaces share knows none of them.
   "roundtable-interface | all   | roundtable-graphql* roundtable-execution roundtable-server axum* hyper* aws-* heed* apollo* | aws-lc-rs aws-lc-sys"
   "roundtable-interface | direct | roundtable-*              | roundtable-domain roundtable-model"

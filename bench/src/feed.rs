@@ -23,8 +23,8 @@ use clap::{Args, ValueEnum};
 use roundtable_test_client::rate;
 
 use self::ours::Ours;
-pub(crate) use self::postgres::AppPostgres;
 use self::postgres::Postgres;
+pub(crate) use self::postgres::{AppPostgres, copy_rows};
 use self::redis::Redis;
 pub(crate) use self::seeded_town::{Seed, SeededTown, seed};
 use self::town::{Scale, Town};

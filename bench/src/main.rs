@@ -13,6 +13,7 @@ mod notifications;
 mod postgres;
 mod progress;
 mod report;
+mod search;
 mod social;
 mod verify;
 
@@ -47,6 +48,8 @@ enum Benchmark {
     Chat(chat::Options),
     /// Notifications per second through their processor, and the count of unread ones
     Notifications(notifications::Options),
+    /// Search over a million posts, compared with Postgres' full-text search
+    Search(search::Options),
     /// Home feeds over HTTP: pages per second compared with an empty handler, and memory under load
     Load(load::Options),
     /// A part of a benchmark that needs a separate process
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Benchmark::Feed(options) => feed::run(&options),
         Benchmark::Chat(options) => chat::run(&options),
         Benchmark::Notifications(options) => notifications::run(&options),
+        Benchmark::Search(options) => search::run(&options),
         Benchmark::Load(options) => load::run(&options),
         Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),
     };

@@ -12,6 +12,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
 pub(crate) use self::app::AppPostgres;
+pub(crate) use self::rows::copy_rows;
 pub(super) use self::sql::FeedQuery;
 
 use super::PAGE;

@@ -73,7 +73,7 @@ fn embedded(
         .flag("--data", "store.data", data.map(text))?
         .flag("--data", "store.kind", kind)?
         .flag("--archive", "store.archive", archive.map(text))?;
-    let (store, settings) = Configuration::installation(layers)?;
+    let (store, _, settings) = Configuration::installation(layers)?;
     if store.kind == StoreKind::Dynamodb {
         return Err(CommandError::NotEmbedded);
     }

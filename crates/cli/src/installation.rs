@@ -9,8 +9,8 @@ use roundtable_domain::Settings;
 use roundtable_engine::Options;
 use roundtable_model::SCHEMA;
 use roundtable_server::{
-    AdminCommand, AdminReply, AdminService, Configuration, OpenStore, StoreKind, StoreSettings,
-    open_store, send_command,
+    AdminCommand, AdminReply, AdminService, Configuration, OpenStore, SearchSettings, StoreKind,
+    StoreSettings, open_store, send_command,
 };
 use roundtable_table::TableDefinition;
 
@@ -32,6 +32,7 @@ pub(crate) struct InstallationArgs {
 #[derive(Debug)]
 pub(crate) struct Installation {
     pub(crate) store: StoreSettings,
+    pub(crate) search: SearchSettings,
     /// With the table names of this installation.
     pub(crate) settings: Settings,
 }
@@ -44,10 +45,10 @@ pub(crate) fn one_shot_options() -> Options {
 impl InstallationArgs {
     pub(crate) fn resolve(&self) -> Result<Installation, CommandError> {
         let layers = self.store.apply_to(self.config.layers()?)?;
-        let (store, settings) = Configuration::installation(layers)?;
+        let (store, search, settings) = Configuration::installation(layers)?;
         self.store.check(store.kind)?;
         let tables = self.table_names.prefixed(&settings.tables);
-        Ok(Installation { store, settings: Settings { tables, ..settings } })
+        Ok(Installation { store, search, settings: Settings { tables, ..settings } })
     }
 }
 

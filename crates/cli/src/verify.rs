@@ -2,6 +2,7 @@
 
 mod catch_up;
 mod report;
+mod search_index;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use roundtable_verify::{Tables, VerifyReport};
 
 use self::catch_up::{catch_up, context};
 use self::report::{write_json, write_text};
+use self::search_index::compare_index;
 use crate::CommandOutcome;
 use crate::error::CommandError;
 use crate::installation::{Installation, InstallationArgs, one_shot_options};
@@ -31,7 +33,7 @@ What it checks:
   I3   every item matches its type, and each index shows what follows from the items
   I4   the stream is ordered, its images chain, and they end in what is stored (embedded)
   I5   base, indexes and stream hold the same transactions (embedded)
-  I6   derived items are what follows from the facts
+  I6   derived items are what follows from the facts; so are documents of the search index (embedded)
   I10  expired items are not visible
   I15  messages are numbered in order, and members are in their group's room
   I16  nothing stored is damaged (embedded)
@@ -102,12 +104,22 @@ impl VerifyArgs {
             options.clock = Arc::clone(&fixed_clock);
         }
         let OpenStore { store, engine } = installation.open(options).await?;
+        let location = installation
+            .directory()
+            .map(|data| roundtable_server::search_location(data, &installation.search));
         let settings = installation.settings;
         let progress = Arc::new(ProgressDisplay::new());
         let tables = tables(&store, &settings.tables).await?;
         let mut verify = roundtable_verify::Verifier::new(tables, settings.score.clone())
             .findings_max(self.limit)
             .progress(Arc::clone(&progress) as Arc<dyn roundtable_verify::ProgressReporter>);
+        if let Some(location) = location {
+            let (context, drains) =
+                (context(store.clone(), settings.clone()).await?, !self.no_drain);
+            verify = verify.compare_index_with(move || {
+                Box::pin(compare_index(context.clone(), location.clone(), drains))
+            });
+        }
         if !self.no_drain {
             let (context, progress) = (context(store, settings).await?, Arc::clone(&progress));
             verify = verify

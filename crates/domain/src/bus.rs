@@ -1,6 +1,6 @@
 //! The live bus: it applies each change of the stream to its sinks, which are the entities in memory,
-//! the cache behind feeds, the log of notifications, the topics of live updates, chat rooms, and the
-//! connections of signed-in users.
+//! the cache behind feeds, the log of notifications, the topics of live updates, chat rooms, the
+//! connections of signed-in users, and the queue of the search index.
 //! Nothing else reads the stream for them; the runner of `streams` reads it for processors.
 //!
 //! On the embedded store, where all writes go through this process, the bus reads the stream
@@ -9,6 +9,7 @@
 
 mod catch_up;
 mod channels;
+mod document_changes;
 mod replay_log;
 mod resume_point;
 mod seen_changes;
@@ -28,6 +29,7 @@ use tokio::runtime::Handle;
 
 use self::catch_up::{CatchUp, repeat};
 pub(crate) use self::channels::{Channels, Subscriber};
+pub use self::document_changes::{DocumentChange, DocumentChangeQueue, DocumentChanges};
 pub(crate) use self::replay_log::ReplayLog;
 pub(crate) use self::resume_point::LogStart;
 use self::resume_point::{ARRIVAL_MARGIN, delay_max};
@@ -40,6 +42,7 @@ use crate::live::Topics;
 use crate::memory::EntityMemory;
 use crate::messages::RoomWakeUps;
 use crate::notifications::NotificationLog;
+use crate::search::DOCUMENT_TYPES;
 use crate::{Context, ServiceError};
 
 /// A receiver of changes. None of its methods waits.
@@ -83,10 +86,11 @@ struct Sinks {
     topics: Topics,
     rooms: RoomWakeUps,
     accounts: AccountWakeUps,
+    documents: DocumentChangeQueue,
 }
 
-/// The types that are relayed. Those of entities in memory are not among them: where changes are
-/// relayed, other processes write, and no entity is cached. Nor are sessions and keys: connections poll
+/// The types that are relayed. Not for entities in memory: where changes are relayed, other processes
+/// write, and no entity is cached. Nor are sessions and keys: connections poll
 /// them there, because a relay may be late.
 static ENTITY_TYPES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut all = [
@@ -94,6 +98,7 @@ static ENTITY_TYPES: LazyLock<Vec<&str>> = LazyLock::new(|| {
         NotificationLog::ENTITY_TYPES,
         Topics::ENTITY_TYPES,
         RoomWakeUps::ENTITY_TYPES,
+        DOCUMENT_TYPES,
     ]
     .concat();
     all.sort_unstable();
@@ -113,6 +118,7 @@ impl LiveBus {
             topics: Topics::default(),
             rooms: RoomWakeUps::default(),
             accounts: AccountWakeUps::default(),
+            documents: DocumentChangeQueue::default(),
         };
         let (id, reader, catch_up, seen) = Default::default();
         let home = Handle::try_current().ok();
@@ -260,6 +266,11 @@ impl LiveBus {
         &self.state.context
     }
 
+    /// The changes of documents, for the search index.
+    pub fn document_changes(&self) -> &DocumentChangeQueue {
+        &self.state.sinks.documents
+    }
+
     pub(crate) fn entity_memory(&self) -> &EntityMemory {
         &self.state.sinks.entities
     }
@@ -287,9 +298,9 @@ impl LiveBus {
 
 impl Sinks {
     /// Entities come first: the others wake subscriptions, which then look them up.
-    fn each(&self) -> [&dyn Sink; 6] {
-        let Self { entities, feeds, notifications, topics, rooms, accounts } = self;
-        [entities, feeds, notifications, topics, rooms, accounts]
+    fn each(&self) -> [&dyn Sink; 7] {
+        let Self { entities, feeds, notifications, topics, rooms, accounts, documents } = self;
+        [entities, feeds, notifications, topics, rooms, accounts, documents]
     }
 }
 

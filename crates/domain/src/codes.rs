@@ -21,6 +21,8 @@ pub enum Code {
     StorageFull,
     /// The request asks for more than one request may.
     TooComplex,
+    /// The search index is not complete yet.
+    IndexBuilding,
     /// The store takes no changes for now, and made none.
     ReadOnly,
     /// The change may or may not have been made, and repeating it with its request id is safe.
@@ -43,6 +45,7 @@ impl Code {
             Self::QuotaExceeded => "QUOTA_EXCEEDED",
             Self::StorageFull => "STORAGE_FULL",
             Self::TooComplex => "TOO_COMPLEX",
+            Self::IndexBuilding => "INDEX_BUILDING",
             Self::ReadOnly => "READ_ONLY",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::Internal => "INTERNAL",

@@ -51,6 +51,7 @@ mod promotions;
 mod quests;
 mod rate_limiter;
 mod rooms;
+mod search;
 mod service_error;
 mod settings;
 mod shares;
@@ -69,7 +70,7 @@ pub use accounts::{
 pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};
 pub use blocks::{BlockError, Blocks};
-pub use bus::{BusId, LiveBus, ResumePoint};
+pub use bus::{BusId, DocumentChange, DocumentChangeQueue, DocumentChanges, LiveBus, ResumePoint};
 pub use caller::{Caller, CallerCredential, Roles, SignInBasis};
 pub use codes::{Code, Refusal};
 pub use comments::{CommentEngagement, CommentError, Comments, NewComment};
@@ -114,6 +115,12 @@ pub use posts::{
 pub use promotions::{NewPromotion, PromotionError, Promotions};
 pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
 pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
+pub use search::{
+    DOCUMENT_TYPES, DocumentKey, DocumentState, HitPosition, HitRequest, IndexHit,
+    IndexUnavailable, MatchClass, NoSearchIndex, Phrase, QueryWord, RestrictedAccess, Search,
+    SearchDocument, SearchError, SearchIndex, SearchQuery, SearchResult, SearchType, TagClass,
+    TagRequest, TaggedKey, TaggedRequest, Word, joined_name, match_class, typos_max, words,
+};
 pub use service_error::{OUTCOME_UNKNOWN, ServiceError};
 pub use settings::{
     FeedMemorySettings, FeedPolicy, FeedSettings, FeedVerbs, GroupSettings, HookSettings, IdleDays,

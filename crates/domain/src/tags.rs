@@ -89,6 +89,19 @@ impl Tags {
         .await
     }
 
+    /// Returns a tag as the first of these items spells it that has it now and that the viewer may see.
+    pub(crate) async fn newest_spelling(
+        &self,
+        viewer: Option<&Caller>,
+        tag: &Tag,
+        references: &[TagRef],
+    ) -> Result<Option<Tag>, ServiceError> {
+        let found = self.load_visible(viewer, references).await?;
+        let items = references.iter().filter_map(|it| found.get(&(it.entity, it.id.clone())));
+        let mut spellings = items.flat_map(TaggedItem::tags);
+        Ok(spellings.find(|other| other.same_as(tag)).cloned())
+    }
+
     /// Reads the items that references name, each kind in as few reads as possible.
     async fn load_visible(
         &self,

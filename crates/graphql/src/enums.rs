@@ -26,6 +26,7 @@ enums!(
     ModelSortDirection,
     roundtable_domain::FeedOrder,
     roundtable_domain::FeedSource,
+    roundtable_domain::SearchType,
     roundtable_model::ActivityVerb,
     roundtable_model::ActorType,
     roundtable_model::ContentType,

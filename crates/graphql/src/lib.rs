@@ -36,6 +36,7 @@ mod request;
 mod rooms;
 mod scalars;
 mod schema;
+mod search;
 mod timelines;
 mod trade;
 mod users;

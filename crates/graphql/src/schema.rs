@@ -53,6 +53,7 @@ root!(
     crate::quests::QuestQueries,
     crate::reactions::ReactionQueries,
     crate::rooms::RoomQueries,
+    crate::search::SearchQueries,
     crate::timelines::TimelineQueries,
     crate::trade::TradeQueries,
     crate::users::UserQueries,

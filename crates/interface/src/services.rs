@@ -7,7 +7,8 @@ use roundtable_domain::{
     Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, DeadLetterService,
     ExternalIdentity, Feeds, Follows, Goals, Groups, Likes, LiveBus, LiveUpdates, MediaFiles,
     Messages, Milestones, Moderation, Mutes, Notifications, Offers, Page, PageInput, Posts,
-    Promotions, Quests, Rooms, Shares, SignedInUser, Statistics, Tags, Tasks, Timelines, Webhooks,
+    Promotions, Quests, Rooms, Search, Shares, SignedInUser, Statistics, Tags, Tasks, Timelines,
+    Webhooks,
 };
 use roundtable_model::entities::DeadLetter;
 
@@ -56,6 +57,7 @@ pub struct Services {
     pub bus: LiveBus,
     pub feeds: Feeds,
     pub media: MediaFiles,
+    pub search: Search,
     pub issuer: Arc<dyn TokenIssuer>,
     pub identities: Arc<dyn IdentityVerifier>,
     pub streams: Arc<dyn StreamControl>,
@@ -69,6 +71,7 @@ impl Services {
         Self {
             feeds: self.feeds.with_context(context.clone()),
             media: self.media.on(context.clone()),
+            search: self.search.with_context(context.clone()),
             context: context.clone(),
             ..self.clone()
         }

@@ -18,6 +18,7 @@ use crate::part::KeyPart;
 use crate::{DeviceId, UserId};
 
 pub use self::caller::RequestCaller;
+pub use self::fold::fold as fold_text;
 
 /// Defines name types by their rules.
 macro_rules! names {

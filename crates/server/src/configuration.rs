@@ -21,7 +21,7 @@ use crate::tokens::INTERNAL_AUDIENCE;
 pub use self::layers::Layers;
 pub use self::process_settings::{
     GraphqlSettings, HttpSettings, LiveSettings, LogFormat, LogSettings, OidcSettings, ProcessRole,
-    SignInSettings, StoreKind, StoreSettings, TlsSettings,
+    SearchSettings, SignInSettings, StoreKind, StoreSettings, TlsSettings,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -42,11 +42,13 @@ pub struct ProcessSettings {
     pub graphql: GraphqlSettings,
     pub sign_in: SignInSettings,
     pub live: LiveSettings,
+    pub search: SearchSettings,
     pub log: LogSettings,
 }
 
 /// The keys of [`ProcessSettings`]; all others belong to the services' [`Settings`].
-const PROCESS_KEYS: [&str; 7] = ["role", "store", "http", "graphql", "sign-in", "live", "log"];
+const PROCESS_KEYS: [&str; 8] =
+    ["role", "store", "http", "graphql", "sign-in", "live", "search", "log"];
 
 /// The reason that the configuration was rejected.
 #[derive(Debug, thiserror::Error)]
@@ -110,10 +112,14 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// Reads only the store and the service settings, for commands that run no server.
-    pub fn installation(layers: Layers) -> Result<(StoreSettings, Settings), ConfigurationError> {
+    /// Reads only the settings of the store, the search index and the services, for commands that run no
+    /// server.
+    pub fn installation(
+        layers: Layers,
+    ) -> Result<(StoreSettings, SearchSettings, Settings), ConfigurationError> {
         let (process, settings) = layers.split(&PROCESS_KEYS);
-        Ok((process.read::<ProcessSettings>()?.store, settings.read()?))
+        let ProcessSettings { store, search, .. } = process.read()?;
+        Ok((store, search, settings.read()?))
     }
 
     /// Rejects settings that need a part which this build left out (`None`).

@@ -38,6 +38,7 @@ mod request_log;
 mod request_policy;
 mod scheduler;
 mod seal;
+mod search;
 mod server;
 mod shutdown;
 mod store;
@@ -58,12 +59,13 @@ pub use admin_socket::{AdminSocketError, send_command};
 pub use backups::{CopyError, backup, copy_secret_and_media, media_directory, restore};
 pub use configuration::{
     Configuration, ConfigurationError, GraphqlSettings, HttpSettings, Layers, LiveSettings,
-    LogFormat, LogSettings, OidcSettings, ProcessRole, ProcessSettings, SignInSettings, StoreKind,
-    StoreSettings, TlsSettings,
+    LogFormat, LogSettings, OidcSettings, ProcessRole, ProcessSettings, SearchSettings,
+    SignInSettings, StoreKind, StoreSettings, TlsSettings,
 };
 pub use https_client::{HttpsClient, https_client};
 pub use keys::KeyError;
 pub use memory::keep_freed_memory;
+pub use search::search_location;
 pub use server::{Server, ServerHandle};
 pub use shutdown::{ShutdownSignal, ShutdownTrigger};
 pub use store::{OpenStore, open_store};

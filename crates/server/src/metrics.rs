@@ -2,6 +2,7 @@
 
 mod page;
 mod process;
+mod search;
 mod time_histogram;
 
 use std::collections::BTreeMap;

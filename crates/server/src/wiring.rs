@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roundtable_domain::{
-    Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
+    Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Search, Settings,
 };
 use roundtable_engine::{Engine, Options};
 use roundtable_hooks::{DELIVERY_TIMEOUT, HttpWebhookSender, WebhookModerator};
@@ -29,6 +29,7 @@ use crate::oidc::{OidcIdentities, OidcIssuer};
 use crate::optional_parts::S3;
 use crate::relay::{self, RelayClient, RelayServer};
 use crate::seal::Seal;
+use crate::search::ProcessIndex;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
 use crate::store_probe::{ProbeFailure, Readiness, TableProbes};
@@ -92,6 +93,8 @@ pub(crate) struct Process {
     /// Media files in a local directory, which this process serves itself.
     pub(crate) files: Option<MediaDirectory>,
     pub(crate) media_store: Arc<dyn MediaStore>,
+    /// The search index, if this process has one.
+    pub(crate) search: Option<ProcessIndex>,
     pub(crate) readiness: Readiness,
     pub(crate) background: BackgroundTasks,
 }
@@ -121,6 +124,9 @@ impl Process {
         let interval = Duration::from_secs(process.store.probe_seconds);
         let readiness = Readiness::open(tables, Arc::clone(&media), name, interval).await?;
         let bus = LiveBus::new(context.clone());
+        let serves_api = process.role != ProcessRole::Worker;
+        let (index, search) =
+            ProcessIndex::open(&context, &bus, &process.store.data, &process.search, serves_api);
         let context = context.with_memory_of(&bus);
         let tokens = Arc::new(access_tokens(&process, &keys, &clock));
         let is_shared = !context.store().capabilities().single_process;
@@ -148,6 +154,7 @@ impl Process {
             feeds: Feeds::new(context.clone(), &bus),
             bus,
             media: MediaFiles::new(context.clone(), Arc::clone(&media)),
+            search: Search::new(context.clone(), index),
             issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
             identities: Arc::new(OidcIdentities(oidc)),
             streams: Arc::new(StreamStatus::new(context.clone(), runner.clone(), workers.clone())),
@@ -167,6 +174,7 @@ impl Process {
             engine,
             files,
             media_store: media,
+            search,
             readiness,
             background: BackgroundTasks::default(),
         })
@@ -197,6 +205,14 @@ impl Process {
         if self.serves_api() {
             let (bus, stop) = (self.services.bus.clone(), shutdown.clone());
             background.start("live", shutdown, async move { bus.run(stop.triggered()).await });
+        }
+        if let Some(indexer) = self.search.as_ref().and_then(ProcessIndex::take_indexer) {
+            let stop = shutdown.clone();
+            background.start(
+                "search",
+                shutdown,
+                async move { indexer.run(stop.triggered()).await },
+            );
         }
         if let Some(relay_client) = &self.relay_client {
             let (relay_client, stop) = (Arc::clone(relay_client), shutdown.clone());

@@ -16,9 +16,12 @@ impl Samples {
 
     /// Adds the time since `started`.
     pub fn add_since(&mut self, started: Instant) {
-        let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.add(started.elapsed());
+    }
+
+    pub fn add(&mut self, elapsed: Duration) {
         self.sorted = false;
-        self.nanos.push(nanos);
+        self.nanos.push(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX));
     }
 
     pub fn extend(&mut self, other: &Self) {

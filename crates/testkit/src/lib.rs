@@ -18,6 +18,7 @@ mod moderation;
 mod quests;
 mod rooms;
 mod rows;
+mod search;
 mod secrets;
 mod sources;
 mod split_stream;
@@ -35,6 +36,7 @@ pub use feature_actions::{FeatureAction, FeatureOutcome};
 pub use interleaving::Interleaving;
 pub use lagging::LaggingBackend;
 pub use media::MemoryMediaStore;
+pub use search::CurrentSearchIndex;
 pub use secrets::{
     Canary, SecretGoal, SecretQuest, SecretTown, SecretTrade, VIEWERS, viewers_except,
 };

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{Caller, Context, ContextParts, Entropy, Follows, LiveBus, Settings};
+use roundtable_domain::{
+    Caller, Context, ContextParts, Entropy, Follows, LiveBus, Search, Settings,
+};
 use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{Entity, IdGenerator, Role, Time, UserId, UserStatus, samples};
 
-use crate::{MemoryMediaStore, rows};
+use crate::{CurrentSearchIndex, MemoryMediaStore, rows};
 
 /// The initial time of every town: a Monday in January 2025.
 const BEGIN_MS: u64 = 1_737_991_800_000;
@@ -19,6 +21,7 @@ pub struct Town {
     clock: Arc<ManualClock>,
     context: Context,
     media_store: Arc<MemoryMediaStore>,
+    search_index: Arc<CurrentSearchIndex>,
 }
 
 impl Town {
@@ -53,7 +56,9 @@ impl Town {
             settings,
             fingerprint_key: [9; 32],
         };
-        Self { context: Context::open(parts).await.unwrap(), clock, media_store: Arc::default() }
+        let context = Context::open(parts).await.unwrap();
+        let search_index = Arc::new(CurrentSearchIndex::of(context.clone()));
+        Self { context, clock, media_store: Arc::default(), search_index }
     }
 
     /// Adds a user with a default profile, changed by `change`. Mo and mia are moderators, ada is an
@@ -121,6 +126,10 @@ impl Town {
     /// Returns the live bus of a new process.
     pub fn new_bus(&self) -> LiveBus {
         LiveBus::new(self.context.clone())
+    }
+
+    pub fn search(&self) -> Search {
+        Search::new(self.context.clone(), self.search_index.clone())
     }
 
     pub fn follows(&self) -> Follows {

@@ -27,6 +27,8 @@ mod reads;
 mod relations;
 #[path = "canaries/rooms.rs"]
 mod rooms;
+#[path = "canaries/search.rs"]
+mod search_reads;
 #[path = "canaries/trade.rs"]
 mod trade;
 

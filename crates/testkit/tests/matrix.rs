@@ -23,6 +23,8 @@ mod operations;
 mod quests;
 #[path = "matrix/rooms.rs"]
 mod rooms;
+#[path = "matrix/search.rs"]
+mod search;
 #[path = "matrix/stage.rs"]
 mod stage;
 #[path = "matrix/table.rs"]

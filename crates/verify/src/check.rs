@@ -22,7 +22,7 @@ use crate::sums::{BucketSet, KeyHash, TallySums, digest};
 use crate::tallies::{IndexEntry, Tallies, TallySink};
 use crate::tally::{EntryRole, TallyKind};
 use crate::tally_source::CheckRules;
-use crate::verifier::DrainFn;
+use crate::verifier::{CompareFn, DrainFn};
 use crate::{Result, Verifier, VerifyError};
 
 use self::background::PendingWork;
@@ -57,6 +57,9 @@ impl Verifier {
             check.report.notes.push(note.into());
         }
         check.audit_store(audit).await?;
+        if let Some(compare) = &self.compare {
+            check.compare_index(compare).await?;
+        }
         Ok(check.finish())
     }
 }
@@ -347,6 +350,19 @@ impl CheckRun<'_> {
         }
         self.verifier.reader.progress.stage("running the processors", None);
         self.report.changes_applied = Some(drain().await.map_err(VerifyError::Drain)?);
+        Ok(())
+    }
+
+    /// Compares the search index with the table.
+    async fn compare_index(&mut self, compare: &CompareFn) -> Result<()> {
+        self.verifier.reader.progress.stage("comparing the search index", None);
+        let different = compare().await.map_err(VerifyError::Index)?;
+        self.findings.extend(different.into_iter().map(|(key, found)| {
+            let reason =
+                "stop the server and delete the directory of the index: it is then built again";
+            let expected = "a document of the search index like the item";
+            Finding::new(Invariant::I6, key, expected, found, Repair::None(reason))
+        }));
         Ok(())
     }
 

@@ -11,6 +11,8 @@ pub enum VerifyError {
     Table(#[from] table::Error),
     #[error("the processors could not read the stream to its end: {0}")]
     Drain(String),
+    #[error("the search index could not be compared: {0}")]
+    Index(String),
     /// A task of the check panicked, or the runtime is shutting down.
     #[error("a task of the check ended early: {0}")]
     Interrupted(String),

@@ -28,6 +28,9 @@ pub struct Tables {
 
 pub(crate) type DrainFn = dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync;
 pub(crate) type SweepFn = dyn Fn() -> Result<(), Error> + Send + Sync;
+/// Returns the keys that differ, each with what was found.
+pub(crate) type CompareFn =
+    dyn Fn() -> BoxFuture<'static, Result<Vec<(String, String)>, String>> + Send + Sync;
 type AuditFn = dyn Fn() -> Result<Vec<String>, Error> + Send + Sync;
 
 /// Checks one store. The store must be quiet: with concurrent writers, a finding may only show a
@@ -43,6 +46,7 @@ pub struct Verifier {
     pub(crate) drain: Option<Box<DrainFn>>,
     pub(crate) sweep: Option<Arc<SweepFn>>,
     pub(crate) audit: Option<Arc<AuditFn>>,
+    pub(crate) compare: Option<Box<CompareFn>>,
 }
 
 impl fmt::Debug for Verifier {
@@ -59,8 +63,16 @@ impl Verifier {
         let reader =
             TableReader { segments, clock: Arc::new(SystemClock), progress: Arc::new(NoProgress) };
         let rules = CheckRules { score };
-        let findings_max = FINDINGS_MAX;
-        Self { tables, rules, reader, findings_max, drain: None, sweep: None, audit: None }
+        Self {
+            tables,
+            rules,
+            reader,
+            findings_max: FINDINGS_MAX,
+            drain: None,
+            sweep: None,
+            audit: None,
+            compare: None,
+        }
     }
 
     /// Checks the tables of a service context, with its clock and settings.
@@ -134,6 +146,20 @@ impl Verifier {
         audit: impl Fn() -> Result<Vec<String>, Error> + Send + Sync + 'static,
     ) -> Self {
         self.audit = Some(Arc::new(audit));
+        self
+    }
+
+    /// Also compares the search index with the table (I6), after the processors have run. `compare`
+    /// returns the keys of documents that differ, each with what was found.
+    #[must_use]
+    pub fn compare_index_with(
+        mut self,
+        compare: impl Fn() -> BoxFuture<'static, Result<Vec<(String, String)>, String>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.compare = Some(Box::new(compare));
         self
     }
 }

@@ -60,7 +60,7 @@ pub(super) async fn copy(client: &Client, town: &Town) -> Result<()> {
     copy_rows(client, "blocks", blocks, &progress).await
 }
 
-pub(super) async fn copy_rows(
+pub(crate) async fn copy_rows(
     client: &Client,
     table: &str,
     rows: impl Iterator<Item = String>,

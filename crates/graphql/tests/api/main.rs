@@ -23,6 +23,7 @@ mod paging;
 mod posts;
 mod resumed_subscriptions;
 mod rooms;
+mod search;
 #[path = "../support/services.rs"]
 mod services;
 mod slow_subscribers;

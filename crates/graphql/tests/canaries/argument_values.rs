@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use data_encoding::BASE64URL_NOPAD;
 use roundtable_model::entities::AssistMsg;
 use roundtable_model::{CaseId, EntityKind, ModerationStatus, Span, samples};
-use roundtable_testkit::{SecretGoal, SecretTown, VIEWERS};
+use roundtable_testkit::{Canary, SecretGoal, SecretTown, VIEWERS};
 
 /// All values of each kind, as GraphQL literals.
 pub(crate) type ArgumentValues = BTreeMap<&'static str, Vec<String>>;
@@ -49,6 +49,7 @@ pub(crate) async fn argument_values(hidden: &SecretTown) -> ArgumentValues {
         ("handle", all(["xqdans-handlexq"])),
         ("email", all(mails.map(|mail| format!("xq{mail}xq@example.com")))),
         ("kind", kinds),
+        ("searched", all(hidden.canaries.iter().map(Canary::secret))),
         ("status", statuses),
         ("questStatus", words(&["active", "completed", "cancelled"])),
         ("order", words(&["ASC", "DESC"])),

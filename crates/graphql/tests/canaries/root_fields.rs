@@ -75,6 +75,8 @@ pub(crate) const QUERIES: &[RootField] = &[
     ("searchByTag", "tag: \"town\"", 0),
     ("searchByTag", "tag: \"town\", entity: {kind}, order: {order}", 0),
     ("listMuted", "", 0),
+    ("search", "query: {searched}", 0),
+    ("search", "query: \"town\", types: [Goal, Tag, Group, User, Comment]", 0),
     ("listNotifications", "", 0),
     ("unreadNotificationCount", "", 0),
     ("getPromotion", "subjectId: {actor}", 0),

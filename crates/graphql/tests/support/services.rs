@@ -70,6 +70,7 @@ pub(crate) fn services(town: &Town) -> Services {
         feeds: Feeds::new(context.clone(), &bus),
         bus,
         media: town.media(),
+        search: town.search().with_context(context.clone()),
         issuer: Arc::new(PlainTokens),
         identities: Arc::new(PlainIdentities),
         streams: Arc::new(ThreeDeadLetters(town.runner().dead_letters())),

@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 /// Case is folded as Unicode defines, in full and without a locale: `ß` becomes `ss`, `ς` becomes
 /// `σ`, and the dotless `ı` stays different from `i`. With the compatibility forms before and
 /// after, this is Unicode's `toNFKC_Casefold`, except that surrounding spaces are trimmed.
-pub(super) fn fold(text: &str) -> Cow<'_, str> {
+pub fn fold(text: &str) -> Cow<'_, str> {
     if !text.is_ascii() {
         let visible: String = text.nfkc().filter(|char| !is_ignorable(*char)).collect();
         let folded = UniCase::unicode(visible).to_folded_case();

@@ -336,3 +336,23 @@ impl Default for LogSettings {
         Self { level: String::from("info"), format: LogFormat::default(), request_sample: 100 }
     }
 }
+
+/// The search index of an API process.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SearchSettings {
+    /// False if `search` is refused, and nothing is indexed.
+    pub enabled: bool,
+    /// The directory of the index, if not `search` in the store's. Each process needs its own.
+    pub directory: Option<PathBuf>,
+    /// Memory of the index for documents that are not committed yet, at least 16.
+    pub writer_mb: usize,
+    /// The index takes no more documents while its files are larger.
+    pub index_mb_max: u64,
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        Self { enabled: true, directory: None, writer_mb: 32, index_mb_max: 16_384 }
+    }
+}

@@ -141,6 +141,9 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
         );
     }
     page.feeds(&app.process.services.feeds.stats());
+    if let Some(search) = &app.process.search {
+        page.search(&search.status());
+    }
     let mut response = page.into_text().into_response();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);

@@ -23,7 +23,7 @@ const fn status(code: Code) -> StatusCode {
         Code::Conflict | Code::IdempotencyMismatch => StatusCode::CONFLICT,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
-        Code::ReadOnly => StatusCode::SERVICE_UNAVAILABLE,
+        Code::ReadOnly | Code::IndexBuilding => StatusCode::SERVICE_UNAVAILABLE,
         Code::OutcomeUnknown | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

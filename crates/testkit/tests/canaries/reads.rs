@@ -31,6 +31,7 @@ pub(crate) async fn read_everything(secrets: &SecretTown, viewer: &str) -> Vec<O
     reader.relations().await;
     reader.lists().await;
     reader.trade().await;
+    reader.search().await;
     reader.files().await;
     reader.timelines().await;
     if let Some(caller) = &caller {

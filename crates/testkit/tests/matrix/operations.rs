@@ -14,6 +14,7 @@ use super::live;
 use super::media;
 use super::notifications;
 use super::quests;
+use super::search;
 use super::stage::{Stage, password};
 use super::user_actions::{act, person, variant};
 use super::webhooks;
@@ -91,6 +92,10 @@ pub(crate) async fn answer(
         "assistance" | "companies" | "offers" | "tags" => {
             let Question { town, viewer, .. } = &question;
             stage.trade.answer(town, operation, object, viewer.as_ref()).await
+        }
+        "search" => {
+            let Question { town, viewer, .. } = &question;
+            search::answer(stage, town, object, viewer.as_ref()).await
         }
         "media" => {
             let Question { town, viewer, .. } = &question;

@@ -19,6 +19,7 @@ object                   | operations                                           
 
 public post              | posts.post comments.on likes.of                                      | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 public post              | posts.posts posts.stats posts.tagged posts.global                    | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+public post              | search.search                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 public post              | activities.at likes.among                                            | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 public post              | posts.on_day posts.popular likes.has_liked                           | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 public post              | posts.by activities.of likes.by                                      | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
@@ -35,6 +36,7 @@ public post              | moderation.reports moderation.queue                  
 
 followers' post          | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
 followers' post          | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no
+followers' post          | search.search                                                        | no   ok   ok   no   no   no   no   no   ok   ok   no
 followers' post          | activities.at likes.among                                            | no   ok   ok   no   no   no   no   no   ok   ok   no
 followers' post          | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 followers' post          | posts.by activities.of likes.by                                      | no   ok   ok   no   404  no   no   no   ok   ok   no
@@ -49,6 +51,7 @@ followers' post          | moderation.moderate_post                             
 
 private post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 private post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+private post             | search.search                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 private post             | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 private post             | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 private post             | posts.by activities.of likes.by                                      | no   ok   no   no   404  no   no   no   ok   ok   no
@@ -63,6 +66,7 @@ private post             | moderation.moderate_post                             
 
 private account's post   | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
 private account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no
+private account's post   | search.search                                                        | no   ok   ok   no   no   no   no   no   ok   ok   no
 private account's post   | activities.at likes.among                                            | no   ok   ok   no   no   no   no   no   ok   ok   no
 private account's post   | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 private account's post   | posts.by activities.of likes.by                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
@@ -77,6 +81,7 @@ private account's post   | moderation.moderate_post                             
 
 group's post             | posts.post comments.on likes.of                                      | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 group's post             | posts.posts posts.stats posts.tagged likes.has_liked                 | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+group's post             | search.search                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 group's post             | activities.at likes.among                                            | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 group's post             | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 group's post             | posts.by likes.by                                                    | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
@@ -92,6 +97,7 @@ group's post             | moderation.moderate_post                             
 
 private group's post     | posts.post comments.on likes.of activities.of                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404
 private group's post     | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   ok   no   ok   ok   ok   no
+private group's post     | search.search                                                        | no   ok   no   no   no   ok   no   ok   ok   ok   no
 private group's post     | activities.at likes.among                                            | no   ok   no   no   no   ok   no   ok   ok   ok   no
 private group's post     | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 private group's post     | posts.by likes.by                                                    | no   ok   no   no   404  ok   no   ok   ok   ok   no
@@ -106,6 +112,7 @@ private group's post     | moderation.moderate_post                             
 
 pending post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 pending post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+pending post             | search.search                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 pending post             | likes.among                                                          | no   ok   no   no   no   no   no   no   ok   ok   no
 pending post             | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 pending post             | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
@@ -123,6 +130,7 @@ pending post             | moderation.cases                                     
 
 flagged post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 flagged post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+flagged post             | search.search                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 flagged post             | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 flagged post             | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 flagged post             | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
@@ -139,6 +147,7 @@ flagged post             | moderation.cases                                     
 
 rejected post            | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 rejected post            | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+rejected post            | search.search                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 rejected post            | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 rejected post            | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 rejected post            | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
@@ -155,6 +164,7 @@ rejected post            | moderation.cases                                     
 
 deleted post             | posts.post comments.on likes.of                                      | 404  404  404  404  404  404  404  404  404  404  404
 deleted post             | posts.posts posts.stats posts.tagged posts.global                    | no   no   no   no   no   no   no   no   no   no   no
+deleted post             | search.search                                                        | no   no   no   no   no   no   no   no   no   no   no
 deleted post             | activities.at likes.among                                            | no   no   no   no   no   no   no   no   no   no   no
 deleted post             | posts.on_day posts.popular likes.has_liked                           | no   no   no   no   no   no   no   no   no   no   no
 deleted post             | posts.by likes.by activities.of                                      | no   no   no   no   404  no   no   no   no   no   no
@@ -166,6 +176,7 @@ deleted post             | moderation.cases                                     
 
 suspended account's post | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 suspended account's post | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+suspended account's post | search.search                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended account's post | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended account's post | posts.on_day posts.popular posts.global                              | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended account's post | posts.by likes.by activities.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
@@ -177,6 +188,7 @@ suspended account's post | moderation.moderate_post                             
 
 deleted account's post   | posts.post comments.on likes.of                                      | 404  404  404  404  404  404  404  404  404    404    404
 deleted account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   no   no   no   no   no   no   no   no    no    no
+deleted account's post   | search.search                                                        | no   no   no   no   no   no   no   no   no    no    no
 deleted account's post   | activities.at likes.among                                            | no   no   no   no   no   no   no   no   no   no   no
 deleted account's post   | posts.on_day posts.popular posts.global                              | no   no   no   no   no   no   no   no   no    no    no
 deleted account's post   | posts.by likes.by activities.of                                      | 404  404  404  404  404  404  404  404  404    404    404
@@ -187,6 +199,7 @@ deleted account's post   | moderation.report_post                               
 
 comment                  | comments.comment comments.replies comments.on comments.by            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 comment                  | comments.comments comments.by_ids tags.search                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+comment                  | search.search                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment                  | comments.engagement                                                  | no   ok   no   no   no   no   no   no   no   no   no
 comment                  | comments.like comments.unlike comments.add                           | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 comment                  | comments.update                                                      | -    ok   403  403  404  403  403  403  403  403  403
@@ -197,6 +210,7 @@ comment                  | moderation.cases                                     
 
 comment below one's post | comments.comment comments.replies comments.on                        | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 comment below one's post | comments.comments comments.by_ids tags.search                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+comment below one's post | search.search                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment below one's post | comments.by                                                          | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment below one's post | comments.like comments.unlike comments.add                           | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 comment below one's post | comments.update                                                      | -    403  403  403  404  403  403  403  403  403  403
@@ -206,6 +220,7 @@ comment below one's post | moderation.moderate_comment                          
 
 hidden comment           | comments.comment comments.replies                                    | 404  ok   404  404  404  404  404  404  ok   ok   404
 hidden comment           | comments.comments comments.by_ids tags.search                        | no   ok   no   no   no   no   no   no   ok   ok   no
+hidden comment           | search.search                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 hidden comment           | comments.on comments.by                                              | no   ok   no   no   404  no   no   no   ok   ok   no
 hidden comment           | comments.like comments.unlike comments.add                           | -    ok   404  404  404  404  404  404  ok   ok   403
 hidden comment           | comments.update                                                      | -    ok   404  404  404  404  404  404  403  403  403
@@ -216,6 +231,7 @@ hidden comment           | moderation.cases                                     
 
 deleted comment          | comments.comment comments.replies                                    | 404  404  404  404  404  404  404  404  404  404  404
 deleted comment          | comments.comments comments.by_ids tags.search                        | no   no   no   no   no   no   no   no   no   no   no
+deleted comment          | search.search                                                        | no   no   no   no   no   no   no   no   no   no   no
 deleted comment          | comments.on comments.by                                              | no   no   no   no   404  no   no   no   no   no   no
 deleted comment          | comments.like comments.unlike comments.add comments.update           | -    404  404  404  404  404  404  404  404  404  403
 deleted comment          | comments.delete moderation.report_comment                            | -    404  404  404  404  404  404  404  404  404  403
@@ -223,6 +239,7 @@ deleted comment          | moderation.moderate_comment                          
 
 comment for followers    | comments.comment comments.replies comments.on                        | 404  ok   ok   404  404  404  404  404  ok   ok   404
 comment for followers    | comments.comments comments.by_ids tags.search                        | no   ok   ok   no   no   no   no   no   ok   ok   no
+comment for followers    | search.search                                                        | no   ok   ok   no   no   no   no   no   ok   ok   no
 comment for followers    | comments.by                                                          | no   ok   ok   no   404  no   no   no   ok   ok   no
 comment for followers    | comments.like comments.unlike comments.add                           | -    ok   ok   404  404  404  404  404  ok   ok   403
 comment for followers    | comments.update                                                      | -    ok   403  404  404  404  404  404  403  403  403
@@ -232,6 +249,7 @@ comment for followers    | moderation.moderate_comment                          
 
 comment in private group | comments.comment comments.replies comments.on                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404
 comment in private group | comments.comments comments.by_ids tags.search                        | no   ok   no   no   no   ok   no   ok   ok   ok   no
+comment in private group | search.search                                                        | no   ok   no   no   no   ok   no   ok   ok   ok   no
 comment in private group | comments.by                                                          | no   ok   no   no   404  ok   no   ok   ok   ok   no
 comment in private group | comments.like comments.unlike comments.add                           | -    ok   404  404  404  ok   404  ok   ok   ok   403
 comment in private group | comments.update                                                      | -    ok   404  404  404  403  404  403  403  403  403
@@ -276,6 +294,7 @@ private group            | moderation.report_group                              
 private group            | posts.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
 
 profile                  | accounts.user accounts.people accounts.by_nickname                   | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+profile                  | search.search                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 profile                  | accounts.by_username accounts.by_handle accounts.counts              | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 profile                  | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 profile                  | follows.is_following follows.activity_of                             | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
@@ -297,6 +316,7 @@ profile                  | accounts.revoke_key                                  
 profile                  | accounts.logout_session                                              | -    ok   no   no   no   no   no   no   no   no   no
 
 private profile          | accounts.user accounts.people accounts.by_nickname                   | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+private profile          | search.search                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 private profile          | accounts.by_username accounts.by_handle accounts.counts              | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 private profile          | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 private profile          | follows.is_following                                                 | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
@@ -319,6 +339,7 @@ muted person             | mutes.list mutes.among                               
 muted person             | mutes.unmute                                                         | -    ok   404  404  404  404  404  404  404  404  403
 
 suspended profile        | accounts.user accounts.people accounts.by_nickname                   | no   ok   no   no   no   no   no   no   ok   ok   no
+suspended profile        | search.search                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended profile        | accounts.by_username accounts.by_handle accounts.counts              | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended profile        | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 suspended profile        | follows.is_following follows.activity_of                             | no   ok   no   no   no   no   no   no   ok   ok   no
@@ -336,6 +357,7 @@ suspended profile        | accounts.set_roles                                   
 suspended profile        | accounts.set_tier accounts.set_verified                              | -    403  403  403  403  403  403  403  403  ok   403
 
 deleted profile          | accounts.user accounts.people accounts.by_nickname                   | no   no   no   no   no   no   no   no   no   no   no
+deleted profile          | search.search                                                        | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | accounts.by_username accounts.by_handle accounts.counts              | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | accounts.by_email                                                    | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | follows.is_following follows.activity_of                             | no   no   no   no   no   no   no   no   no    no    no
@@ -356,6 +378,7 @@ moderator                | accounts.suspend accounts.set_roles                  
 goal                     | goals.create                                                         | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 goal                     | goals.get goals.list tasks.get tasks.list                            | -    ok   404  404  404  404  404  404  404  ok   403
 goal                     | goals.goals tasks.tasks milestones.milestones                        | -    ok   no   no   no   no   no   no   no   ok   403
+goal                     | search.search                                                        | no   ok   no   no   no   no   no   no   no   ok   no
 goal                     | milestones.get milestones.list milestones.timeline                   | -    ok   404  404  404  404  404  404  404  ok   403
 goal                     | goals.update goals.delete tasks.create tasks.update tasks.delete     | -    ok   404  404  404  404  404  404  404  404  403
 goal                     | milestones.create milestones.update milestones.delete                | -    ok   404  404  404  404  404  404  404  404  403
@@ -365,6 +388,7 @@ goal                     | timelines.of                                         
 
 deleted goal             | goals.get tasks.get tasks.list milestones.get milestones.list        | -    404  404  404  404  404  404  404  404  404  403
 deleted goal             | goals.goals tasks.tasks milestones.milestones                        | -    no   no   no   no   no   no   no   no   no   403
+deleted goal             | search.search                                                        | no   no   no   no   no   no   no   no   no   no   no
 deleted goal             | goals.list milestones.timeline                                       | -    no   404  404  404  404  404  404  404  no   403
 deleted goal             | goals.update goals.delete tasks.create tasks.update tasks.delete     | -    404  404  404  404  404  404  404  404  404  403
 deleted goal             | milestones.create milestones.update milestones.delete                | -    404  404  404  404  404  404  404  404  404  403
@@ -374,6 +398,7 @@ deleted goal             | timelines.of                                         
 
 suspended account's goal | goals.get goals.list tasks.get tasks.list                            | -    403  404  404  404  404  404  404  404  ok   403
 suspended account's goal | goals.goals tasks.tasks milestones.milestones                        | -    403  no   no   no   no   no   no   no   ok   403
+suspended account's goal | search.search                                                        | no   no   no   no   no   no   no   no   no   ok   no
 suspended account's goal | milestones.get milestones.list milestones.timeline                   | -    403  404  404  404  404  404  404  404  ok   403
 suspended account's goal | goals.update tasks.update milestones.update                          | -    403  404  404  404  404  404  404  404  404  403
 suspended account's goal | tasks.due_on                                                         | -    403  403  403  403  403  403  403  403  ok   403
@@ -381,6 +406,7 @@ suspended account's goal | timelines.of                                         
 
 deleted account's goal   | goals.get goals.list tasks.get tasks.list                            | -    401  404  404  404  404  404  404  404  404  403
 deleted account's goal   | goals.goals tasks.tasks milestones.milestones                        | -    401  no   no   no   no   no   no   no   no   403
+deleted account's goal   | search.search                                                        | no   no   no   no   no   no   no   no   no   no   no
 deleted account's goal   | milestones.get milestones.list milestones.timeline                   | -    401  404  404  404  404  404  404  404  404  403
 deleted account's goal   | goals.update tasks.update milestones.update                          | -    401  404  404  404  404  404  404  404  404  403
 deleted account's goal   | tasks.due_on                                                         | -    401  403  403  403  403  403  403  403  no   403

@@ -39,7 +39,7 @@ const READS: &str = "
     notifications.preferences notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
     posts.counters posts.global posts.viewer_states posts.on_day posts.popular posts.post posts.posts
     posts.stats posts.tagged promotions.promotions quests.get quests.list quests.quests
-    rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search
+    rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms search.search tags.search
     tasks.due tasks.due_on tasks.get tasks.list tasks.tasks timelines.of webhooks.deliveries
     webhooks.list
 ";
