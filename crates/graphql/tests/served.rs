@@ -234,6 +234,7 @@ rooms.mine                             Query.listMyRooms
 rooms.room                             =rooms.rooms
 rooms.rooms                            Query.getRoom
 rooms.update                           Mutation.updateRoom
+search.search                          Query.search
 shares.share                           Mutation.sharePost
 shares.unshare                         Mutation.unsharePost
 statistics.totals                      Query.stats

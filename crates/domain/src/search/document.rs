@@ -61,7 +61,10 @@ pub struct TaggedKey {
     pub tag: Tag,
     pub entity: EntityKind,
     pub id: SubjectId,
+    /// Of a goal or a quest.
     pub owner: Option<UserId>,
+    /// The post of a comment.
+    pub within: Option<SubjectId>,
 }
 
 /// A document of the index.
@@ -187,6 +190,7 @@ impl SearchDocument {
             entity: reference.entity,
             id: reference.id.clone(),
             owner: reference.user_id.clone(),
+            within: reference.within.clone(),
         };
         let key = DocumentKey::Tagged(Box::new(tagged));
         let document = Self::new(key, reference.created_at, Vec::new(), &[]);
@@ -221,9 +225,10 @@ impl fmt::Display for DocumentKey {
             Self::Comment(post, id) => write!(f, "{kind}#{post}#{id}"),
             Self::Goal(owner, id) => write!(f, "{kind}#{owner}#{id}"),
             Self::Tagged(tagged) => {
-                let TaggedKey { tag, entity, id, owner } = &**tagged;
+                let TaggedKey { tag, entity, id, owner, within } = &**tagged;
                 let owner = owner.as_ref().map(ToString::to_string).unwrap_or_default();
-                write!(f, "{kind}#{entity}#{id}#{owner}#{}", tag.fold())
+                let within = within.as_ref().map(ToString::to_string).unwrap_or_default();
+                write!(f, "{kind}#{entity}#{id}#{owner}#{within}#{}", tag.fold())
             }
         }
     }
@@ -246,12 +251,15 @@ impl FromStr for DocumentKey {
             }
             "Goal" => two().and_then(|(owner, id)| Ok(Self::Goal(owner.parse()?, id.parse()?)))?,
             "Tag" => {
-                let mut parts = id.splitn(4, '#');
+                let mut parts = id.splitn(5, '#');
                 let mut part = || parts.next().ok_or_else(invalid);
                 let (entity, id) = (part()?.parse()?, part()?.parse()?);
                 let owner = Some(part()?).filter(|owner| !owner.is_empty());
                 let owner = owner.map(str::parse).transpose()?;
-                Self::Tagged(Box::new(TaggedKey { tag: part()?.parse()?, entity, id, owner }))
+                let within = Some(part()?).filter(|within| !within.is_empty());
+                let within = within.map(str::parse).transpose()?;
+                let tag = part()?.parse()?;
+                Self::Tagged(Box::new(TaggedKey { tag, entity, id, owner, within }))
             }
             _ => return Err(invalid()),
         })

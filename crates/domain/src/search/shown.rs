@@ -114,8 +114,7 @@ impl<'a> SearchViewer<'a> {
             return Ok(HashMap::new());
         }
         let comments = Comments::new(self.context.clone());
-        let found = comments.comments(self.caller, &keys).await;
-        let found = found.map_err(|error| ServiceError::Internal(error.to_string()))?;
+        let found = comments.visible_at(self.caller, &keys).await?;
         Ok(found.into_iter().flatten().map(|comment| (comment.id.clone(), comment)).collect())
     }
 

@@ -72,6 +72,7 @@ fn reference(key: &DocumentKey) -> Option<TagRef> {
         entity: tagged.entity,
         id: tagged.id.clone(),
         user_id: tagged.owner.clone(),
+        within: tagged.within.clone(),
         title: String::new(),
         created_at: Time::from_ms(0),
     })
