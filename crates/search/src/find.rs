@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use roundtable_domain::{HitPosition, HitRequest, IndexHit, TaggedRequest};
 use tantivy::columnar::ColumnValues;
-use tantivy::query::{EnableScoring, Query, Weight};
+use tantivy::query::{EnableScoring, Scorer, Weight};
 use tantivy::schema::Value as _;
 use tantivy::{
     DocAddress, DocId, DocSet as _, IndexReader, Searcher, SegmentReader, TERMINATED,
@@ -14,6 +14,7 @@ use tantivy::{
 
 use crate::error::IndexError;
 use crate::fields::{CREATED, Fields, KEY_HASH};
+use crate::query::FilteredQuery;
 
 /// Reads committed documents.
 pub(crate) struct Finder {
@@ -44,24 +45,27 @@ impl Newest {
 
 impl Finder {
     pub(crate) fn hits(&self, request: &HitRequest) -> Result<Vec<IndexHit>, IndexError> {
-        self.newest(&*self.fields.hit_query(request), request.after, request.limit)
+        self.newest(&self.fields.hit_query(request), request.after, request.limit)
     }
 
     pub(crate) fn tagged(&self, request: &TaggedRequest) -> Result<Vec<IndexHit>, IndexError> {
-        self.newest(&*self.fields.tagged_query(request), request.after, request.limit)
+        self.newest(&self.fields.tagged_query(request), request.after, request.limit)
     }
 
     fn newest(
         &self,
-        query: &dyn Query,
+        query: &FilteredQuery,
         after: Option<HitPosition>,
         limit: usize,
     ) -> Result<Vec<IndexHit>, IndexError> {
         let searcher = self.reader.searcher();
-        let weight = query.weight(EnableScoring::disabled_from_searcher(&searcher))?;
+        let scoring = EnableScoring::disabled_from_searcher(&searcher);
+        let wanted = query.wanted.weight(scoring)?;
+        let unwanted = query.unwanted.as_ref().map(|it| it.weight(scoring)).transpose()?;
         let mut newest = Newest { limit, heap: BinaryHeap::with_capacity(limit + 1) };
         for (ordinal, segment) in (0..).zip(searcher.segment_readers()) {
-            collect(&*weight, ordinal, segment, after, &mut newest)?;
+            let segment = SearchedSegment { ordinal, segment, after };
+            segment.collect(&*wanted, unwanted.as_deref(), &mut newest)?;
         }
         // Ascending by `Reverse`, so from the newest.
         let found = newest.heap.into_sorted_vec().into_iter();
@@ -82,42 +86,56 @@ impl Finder {
     }
 }
 
-/// Adds the newest documents of a segment.
-fn collect(
-    weight: &dyn Weight,
+/// A segment, and the position behind which it is searched.
+struct SearchedSegment<'a> {
     ordinal: u32,
-    segment: &SegmentReader,
+    segment: &'a SegmentReader,
     after: Option<HitPosition>,
-    newest: &mut Newest,
-) -> Result<(), IndexError> {
-    let created = segment.fast_fields().column_first_or_default::<u64>(CREATED)?;
-    if segment.max_doc() == 0 || newest.is_closed_to(created.get_val(0)) {
-        return Ok(());
-    }
-    let hashes = segment.fast_fields().column_first_or_default::<u64>(KEY_HASH)?;
-    let start = after.map_or(0, |after| first_not_after(&*created, segment, after.created_ms));
-    if start >= segment.max_doc() {
-        return Ok(());
-    }
-    let mut scorer = weight.scorer(segment, 1.0)?;
-    let mut document = scorer.doc();
-    if document < start {
-        document = scorer.seek(start);
-    }
-    while document != TERMINATED {
-        if segment.alive_bitset().is_none_or(|alive| alive.is_alive(document)) {
+}
+
+impl SearchedSegment<'_> {
+    /// Adds the newest documents of the segment.
+    fn collect(
+        &self,
+        wanted: &dyn Weight,
+        unwanted: Option<&dyn Weight>,
+        newest: &mut Newest,
+    ) -> Result<(), IndexError> {
+        let Self { ordinal, segment, after } = *self;
+        let created = segment.fast_fields().column_first_or_default::<u64>(CREATED)?;
+        if segment.max_doc() == 0 || newest.is_closed_to(created.get_val(0)) {
+            return Ok(());
+        }
+        let hashes = segment.fast_fields().column_first_or_default::<u64>(KEY_HASH)?;
+        let start = after.map_or(0, |after| first_not_after(&*created, segment, after.created_ms));
+        if start >= segment.max_doc() {
+            return Ok(());
+        }
+        let mut wanted = wanted.scorer(segment, 1.0)?;
+        let mut unwanted = unwanted.map(|it| it.scorer(segment, 1.0)).transpose()?;
+        let mut document = seek(&mut *wanted, start);
+        while document != TERMINATED {
             let created_ms = created.get_val(document);
             if newest.is_closed_to(created_ms) {
                 break;
             }
             let position = HitPosition { created_ms, key_hash: hashes.get_val(document) };
-            if after.is_none_or(|after| position < after) {
+            if after.is_none_or(|after| position < after)
+                && segment.alive_bitset().is_none_or(|alive| alive.is_alive(document))
+                && unwanted.as_mut().is_none_or(|it| seek(&mut **it, document) != document)
+            {
                 newest.add(position, DocAddress::new(ordinal, document));
             }
+            document = wanted.advance();
         }
-        document = scorer.advance();
+        Ok(())
     }
-    Ok(())
+}
+
+/// Returns the first document of a scorer from this one on. Scorers only go forward.
+fn seek(scorer: &mut dyn Scorer, target: DocId) -> DocId {
+    let document = scorer.doc();
+    if document < target { scorer.seek(target) } else { document }
 }
 
 /// Returns the first document that is not newer than this, in a segment sorted from the newest.

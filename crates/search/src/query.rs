@@ -14,96 +14,94 @@ use crate::fields::{Fields, RESTRICTED_CONTENT, RESTRICTED_GOALS};
 /// Longer words are found by prefixes, and without typos: the automaton of typos grows with the word.
 const TYPO_CHARS_MAX: usize = 32;
 
-type Clauses = Vec<(Occur, Box<dyn Query>)>;
+type Clauses = Vec<Box<dyn Query>>;
+
+/// Documents that are wanted, except others. The index could exclude the latter itself, but only those that
+/// its scorers seek backwards for, which phrases do not support.
+pub(crate) struct FilteredQuery {
+    pub(crate) wanted: Box<dyn Query>,
+    pub(crate) unwanted: Option<Box<dyn Query>>,
+}
+
+impl FilteredQuery {
+    fn new(wanted: Clauses, unwanted: Clauses) -> Self {
+        let unwanted = (!unwanted.is_empty()).then(|| any(unwanted));
+        Self { wanted: all(wanted), unwanted }
+    }
+}
 
 impl Fields {
     /// Returns the query of a class of hits.
-    pub(crate) fn hit_query(&self, request: &HitRequest) -> Box<dyn Query> {
-        let mut clauses = self.class_clauses(request);
+    pub(crate) fn hit_query(&self, request: &HitRequest) -> FilteredQuery {
+        let (mut wanted, mut unwanted) = self.class_clauses(request);
         if request.types.len() < SearchType::ALL.len() - 1 {
-            let types = request.types.iter();
-            let kinds = types.map(|it| (Occur::Should, term(self.kind, it.as_str()))).collect();
-            clauses.push((Occur::Must, boolean(kinds)));
+            wanted.push(any(request.types.iter().map(|it| term(self.kind, it.as_str())).collect()));
         }
-        self.restrict(&mut clauses, &request.sees, &request.types);
-        boolean(clauses)
+        unwanted.extend(self.restricted(&request.sees, &request.types));
+        FilteredQuery::new(wanted, unwanted)
     }
 
-    pub(crate) fn tagged_query(&self, request: &TaggedRequest) -> Box<dyn Query> {
-        let mut clauses = vec![(Occur::Must, term(self.tag, &request.tag.fold()))];
-        self.restrict(&mut clauses, &request.sees, &[SearchType::Tag]);
-        boolean(clauses)
+    pub(crate) fn tagged_query(&self, request: &TaggedRequest) -> FilteredQuery {
+        let wanted = vec![term(self.tag, &request.tag.fold())];
+        FilteredQuery::new(wanted, self.restricted(&request.sees, &[SearchType::Tag]))
     }
 
-    /// Excludes documents that only others may see.
-    fn restrict(&self, clauses: &mut Clauses, sees: &RestrictedAccess, types: &[SearchType]) {
+    /// Returns queries of the documents that only others may see.
+    fn restricted(&self, sees: &RestrictedAccess, types: &[SearchType]) -> Clauses {
         let has = |kinds: [SearchType; 2]| types.iter().any(|it| kinds.contains(it));
         let hidden = [
             (RESTRICTED_GOALS, !sees.goals && has([SearchType::Goal, SearchType::Tag])),
             (RESTRICTED_CONTENT, !sees.content && has([SearchType::Post, SearchType::Comment])),
         ];
-        for (restricted, _) in hidden.into_iter().filter(|(_, is_hidden)| *is_hidden) {
-            let mut others = vec![(Occur::Must, term(self.restricted, restricted))];
-            if let Some(own) = &sees.own {
-                others.push((Occur::MustNot, term(self.owner, &own.to_string())));
-            }
-            clauses.push((Occur::MustNot, boolean(others)));
-        }
+        let hidden = hidden.into_iter().filter(|(_, is_hidden)| *is_hidden);
+        let others = hidden.map(|(restricted, _)| {
+            let restricted = term(self.restricted, restricted);
+            let Some(own) = &sees.own else { return restricted };
+            let own = term(self.owner, &own.to_string());
+            Box::new(BooleanQuery::new(vec![(Occur::Must, restricted), (Occur::MustNot, own)]))
+        });
+        others.collect()
     }
 
-    fn class_clauses(&self, request: &HitRequest) -> Clauses {
+    /// Returns what matches in this way, and what matches in a better one.
+    fn class_clauses(&self, request: &HitRequest) -> (Clauses, Clauses) {
         let HitRequest { query, class, types, .. } = request;
         let has_names = types.iter().any(|it| it.has_names());
-        let must = |query| (Occur::Must, query);
+        // Most of what is found by its name, which comes first.
+        let named = || has_names.then(|| self.name_words(query)).into_iter();
         match class {
-            MatchClass::WholeName => vec![must(term(self.whole_names, query.joined()))],
+            MatchClass::WholeName => (vec![term(self.whole_names, query.joined())], Vec::new()),
             MatchClass::NameWords => {
                 let better = term(self.whole_names, query.joined());
-                vec![must(self.name_words(query)), (Occur::MustNot, better)]
+                (vec![self.name_words(query)], vec![better])
             }
             MatchClass::NamePrefixes => {
-                vec![must(self.name_prefixes(query)), (Occur::MustNot, self.name_words(query))]
+                (vec![self.name_prefixes(query)], vec![self.name_words(query)])
             }
             MatchClass::WholePhrase => {
-                let whole = query.whole_phrase().map(|phrase| must(self.phrase(phrase)));
-                whole.into_iter().chain(self.unless_named(query, has_names)).collect()
+                let whole = query.whole_phrase().map(|phrase| self.phrase(phrase));
+                (whole.into_iter().collect(), named().collect())
             }
             MatchClass::Words => {
-                let mut clauses: Clauses = vec![must(self.phrases(query))];
                 let whole = query.whole_phrase().filter(|phrase| is_exact(phrase));
-                clauses.extend(whole.map(|phrase| (Occur::MustNot, self.phrase(phrase))));
-                clauses.extend(self.unless_named(query, has_names));
-                clauses
+                let whole = whole.map(|phrase| self.phrase(phrase));
+                (vec![self.phrases(query)], whole.into_iter().chain(named()).collect())
             }
             MatchClass::NameTypos => {
-                let each = query.all_words().map(|word| must(self.name_typos(&word.text)));
-                let mut clauses: Clauses = each.collect();
-                clauses.push((Occur::MustNot, self.name_prefixes(query)));
-                if query.phrases().iter().all(is_exact) {
-                    clauses.push((Occur::MustNot, self.phrases(query)));
-                }
-                clauses
+                let each = query.all_words().map(|word| self.name_typos(&word.text));
+                let in_text = query.phrases().iter().all(is_exact).then(|| self.phrases(query));
+                let better = std::iter::once(self.name_prefixes(query)).chain(in_text);
+                (each.collect(), better.collect())
             }
         }
-    }
-
-    /// Excludes most of what was found by its name, which comes first.
-    fn unless_named(
-        &self,
-        query: &SearchQuery,
-        has_names: bool,
-    ) -> Option<(Occur, Box<dyn Query>)> {
-        has_names.then(|| (Occur::MustNot, self.name_words(query)))
     }
 
     fn name_words(&self, query: &SearchQuery) -> Box<dyn Query> {
-        let each = query.all_words().map(|word| (Occur::Must, term(self.names, &word.text)));
-        boolean(each.collect())
+        all(query.all_words().map(|word| term(self.names, &word.text)).collect())
     }
 
     fn name_prefixes(&self, query: &SearchQuery) -> Box<dyn Query> {
-        let each = query.all_words().map(|word| (Occur::Must, prefix(self.names, &word.text)));
-        boolean(each.collect())
+        all(query.all_words().map(|word| prefix(self.names, &word.text)).collect())
     }
 
     fn name_typos(&self, word: &str) -> Box<dyn Query> {
@@ -114,31 +112,29 @@ impl Fields {
         }
         let term = Term::from_field_text(self.names, word);
         let similar = Box::new(FuzzyTermQuery::new(term, typos, true));
-        boolean(vec![(Occur::Should, begins), (Occur::Should, similar)])
+        any(vec![begins, similar])
     }
 
     fn phrases(&self, query: &SearchQuery) -> Box<dyn Query> {
-        let each = query.phrases().iter().map(|phrase| (Occur::Must, self.phrase(phrase)));
-        boolean(each.collect())
+        all(query.phrases().iter().map(|phrase| self.phrase(phrase)).collect())
     }
 
     fn phrase(&self, phrase: &Phrase) -> Box<dyn Query> {
         let (begins, words): (Vec<_>, Vec<_>) = phrase.iter().partition(|word| word.is_prefix);
-        let mut clauses: Clauses =
-            begins.into_iter().map(|word| (Occur::Must, prefix(self.text, &word.text))).collect();
+        let begins = begins.into_iter().map(|word| prefix(self.text, &word.text));
+        let mut clauses: Clauses = begins.collect();
         let place = |offset: u32| offset as usize;
         match words.as_slice() {
             [] => {}
-            [word] => clauses.push((Occur::Must, term(self.text, &word.text))),
+            [word] => clauses.push(term(self.text, &word.text)),
             words => {
                 let terms = words
                     .iter()
                     .map(|word| (place(word.offset), Term::from_field_text(self.text, &word.text)));
-                let phrase = PhraseQuery::new_with_offset(terms.collect());
-                clauses.push((Occur::Must, Box::new(phrase)));
+                clauses.push(Box::new(PhraseQuery::new_with_offset(terms.collect())));
             }
         }
-        boolean(clauses)
+        all(clauses)
     }
 }
 
@@ -155,12 +151,20 @@ fn prefix(field: Field, text: &str) -> Box<dyn Query> {
     Box::new(FuzzyTermQuery::new_prefix(Term::from_field_text(field, text), 0, false))
 }
 
+fn all(clauses: Clauses) -> Box<dyn Query> {
+    boolean(Occur::Must, clauses)
+}
+
+fn any(clauses: Clauses) -> Box<dyn Query> {
+    boolean(Occur::Should, clauses)
+}
+
 /// Spares a query around a single clause.
-fn boolean(mut clauses: Clauses) -> Box<dyn Query> {
-    if matches!(clauses.as_slice(), [(Occur::Must | Occur::Should, _)])
-        && let Some((_, only)) = clauses.pop()
+fn boolean(occur: Occur, mut clauses: Clauses) -> Box<dyn Query> {
+    if clauses.len() == 1
+        && let Some(only) = clauses.pop()
     {
         return only;
     }
-    Box::new(BooleanQuery::new(clauses))
+    Box::new(BooleanQuery::new(clauses.into_iter().map(|clause| (occur, clause)).collect()))
 }
