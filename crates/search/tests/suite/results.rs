@@ -72,7 +72,7 @@ async fn words_phrases_prefixes_and_typos_are_found() {
     for query in ["theo", "THEODORA", "theodroa", "teodora"] {
         assert_eq!(found(query).await, ["user theodora"], "{query}");
     }
-    for query in ["", "  ", "\"", "*:*", "AND (", "a:b^2~", "\\", "😀"] {
+    for query in ["", "  ", "\"", "*:*", "OR (", "a:b^2~", "\\", "😀"] {
         assert_eq!(found(query).await, [] as [&str; 0], "{query}: any text is a query");
     }
 }
