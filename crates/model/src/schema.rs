@@ -495,6 +495,7 @@ accepted {
     unowned CaseReport.main => "It expires, and carries only the ids of the case and of the reporting user.";
     unowned TagRef.main => "Removed with the tagged object, whose tags lead to it.";
     unowned Audit.main => "The audit log is kept.";
+    partial-owner Message.gsi1 => "Each message has one of the two keys, and both are in its author's partition.";
     partial-owner Follow.gsi1 => "The account purge removes follows itself: followers in all shards, and requests.";
     undeclared-owner Audit.main => "The audit log is kept, and carries only the actor's id, which leads to no profile once the account is gone.";
     undeclared-owner Task.main => "It goes with its goal, which belongs to the user.";
@@ -558,12 +559,9 @@ access_patterns {
     sealed_keys(purpose: Purpose)                => main, "KEY#{purpose}", all, desc, strong -> SealedKey;
 }
 accepted {
-    unowned FeedRanking.main => "It expires within the hour, and holds ids only.";
-    undeclared-owner FeedRanking.main => "It expires within the hour, and holds ids only.";
     unowned Checkpoint.main, Job.main, DeadLetter.main, Webhook.main, SealedKey.main => "They belong to the installation.";
     hot Checkpoint.main => "One write for each batch of changes and shard of the stream.";
     hot Job.main => "The key ends in a shard, and shards can be added; a job is a page of work, not a single write.";
-    hot FeedRanking.main => "One for each first page of one reader, limited to some an hour.";
     hot DeadLetter.main => "Only work that failed after all its retries.";
     hot Webhook.main, SealedKey.main => "A handful, changed by hand or once in months.";
     unbounded Checkpoint.main => "Checkpoints of shards that have left the stream are deleted.";
